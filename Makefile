@@ -1,0 +1,48 @@
+# Each command sets up what it needs first, in .venv; see scripts/setup.sh.
+
+PORT ?= 8000
+python := .venv/bin/python
+
+export PYTHONPATH := src
+export PYTHONUNBUFFERED := 1
+export NO_MKDOCS_2_WARNING := 1# Material's notice about MkDocs 2, which the locks exclude
+
+.PHONY: help serve site test check figures reviewed translations lock clean for-site for-tests
+
+help:  ## this list
+	@sed -n 's/^\([a-z]*\):.*## \(.*\)/make \1\t\2/p' Makefile | expand -t 20
+
+serve: for-site  ## build both languages, serve them at http://127.0.0.1:8000/ and /zh/ (PORT=8000)
+	@$(python) -m scripts.serve $(PORT)
+
+site: for-site  ## build both languages into site/
+	@$(python) -m mkdocs build --strict
+
+test: for-tests  ## run every test (ARGS=tests/library for a part)
+	@$(python) -m pytest $(ARGS)
+
+check: for-tests  ## ruff, mypy, and the structure of the lessons
+	@$(python) -m ruff check
+	@$(python) -m mypy
+	@$(python) -m scripts.structure
+
+figures: for-site  ## write every figure as SVG and PNG into figures/
+	@$(python) -m scripts.figures
+
+reviewed: for-site  ## record that changed pairs of cells were read in both languages
+	@$(python) -m scripts.review
+
+translations: for-site  ## bring the catalogue of the docstrings up to date
+	@$(python) -m scripts.translations
+
+lock: for-site  ## make both locks from pyproject.toml (ARGS=--upgrade for newer versions)
+	@scripts/lock.sh $(ARGS)
+
+clean:  ## remove everything that was made, .venv included
+	rm -rf .venv site figures .cache .hypothesis .mypy_cache .pytest_cache .ruff_cache
+
+for-site:
+	@scripts/setup.sh site
+
+for-tests:
+	@scripts/setup.sh test

@@ -1,0 +1,1 @@
+"""What builds the site: reading, running and assembling the lessons, and the MkDocs hook."""

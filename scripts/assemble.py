@@ -1,0 +1,246 @@
+"""From a lesson and its result to the Markdown page and the notebook of one language."""
+
+from __future__ import annotations
+
+import html
+import json
+import posixpath
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from scripts.execute import Result
+from scripts.lesson import EXPRESSION, Code, Lesson, Problem, Prose
+
+LANGUAGES = "application/vnd.tokpos.languages+json"  # one MIME bundle for each language
+SVG, MARKDOWN, PLAIN = "image/svg+xml", "text/markdown", "text/plain"
+PAGE_LINK = re.compile(r"(\]\([\w./-]+)\.md(#[\w-]+)?\)")
+
+Words = Mapping[str, str]  # the site's own words in one language
+
+
+def page(
+    lesson: Lesson,
+    result: Result,
+    language: str,
+    words: Words,
+    pages: set[str],
+    problems: list[Problem] | None = None,
+) -> str:
+    """The lesson in `language` as Markdown; problems are shown at the cells they belong to."""
+    problems = list(problems or [])
+    cells = {block.cell for block in lesson.blocks}
+    parts = [_error(p, words) for p in problems if p.cell not in cells]
+    blocks = list(lesson.blocks)
+    while blocks:
+        block = blocks.pop(0)
+        parts += [_error(p, words) for p in problems if _belongs(p, block)]
+        done = result.get(block.cell, {})
+        if isinstance(block, Prose):
+            text = link(prose(block, done, language), lesson.name, pages)
+            parts.append(_note(text, words) if block.role == "claim" else text)
+            continue
+        caption = ""
+        if blocks and isinstance(blocks[0], Prose) and blocks[0].role == "caption":
+            follower = blocks.pop(0)
+            text = prose(follower, result.get(follower.cell, {}), language)
+            caption = link(text, lesson.name, pages)
+        if not block.hide:
+            parts.append(fence(block.source, "python"))
+        parts += [_output(output, language, caption) for output in done.get("outputs", [])]
+    text = "\n\n".join(part for part in parts if part) + "\n"
+    return _with_download(text, lesson, words) if lesson.name.startswith("lessons/") else text
+
+
+def _with_download(text: str, lesson: Lesson, words: Words) -> str:
+    """The page with the way to its notebook under its title."""
+    file = f"{lesson.path.stem}.ipynb"
+    way = f'<p class="notebook"><a class="notebook" href="{file}" download>{words["notebook"]}</a></p>'
+    return re.sub(r"^# .*$", lambda match: f"{match[0]}\n\n{way}", text, count=1, flags=re.M)
+
+
+def reference(entries: list[str], words: Words) -> str:
+    """A line with the entries of the reference that a lesson uses."""
+    if not entries:
+        return ""
+    names = words["comma"].join(f"[`{entry.rpartition('.')[2]}`][{entry}]" for entry in entries)
+    return f"\n{words['in_reference'].format(names=names)}\n{{: .used-in }}\n"
+
+
+def unreadable(name: str, problems: list[Problem], words: Words) -> str:
+    """The page of a lesson that could not be read: its problems alone."""
+    return "\n\n".join([f"# {name}", *(_error(problem, words) for problem in problems)]) + "\n"
+
+
+def prose(block: Prose, done: Mapping[str, Any], language: str) -> str:
+    """The text of a block with its expressions computed."""
+    values = done.get("values", {})
+    text = block.texts[language].source
+    return EXPRESSION.sub(lambda match: values.get(match[1], match[0]), text)
+
+
+def link(text: str, name: str, pages: set[str]) -> str:
+    """The text of page `name` with its links to lessons, which MkDocs knows by their notebooks."""
+    folder = posixpath.dirname(name)
+
+    def target(match: re.Match) -> str:
+        if posixpath.normpath(posixpath.join(folder, match[1][2:])) in pages:
+            return f"{match[1]}.ipynb{match[2] or ''})"
+        return match[0]
+
+    return PAGE_LINK.sub(target, text)
+
+
+def fence(text: str, header: str) -> str:
+    """A fenced block, its fence longer than any that the text holds."""
+    ticks = "`" * max([3, *(len(run) + 1 for run in re.findall(r"^`{3,}", text, re.M))])
+    return f"{ticks} {header}\n{text.rstrip()}\n{ticks}"
+
+
+def bundle(data: Mapping[str, Any], language: str) -> Mapping[str, Any]:
+    """What an object shows in `language`: its own bundle, or the one that all languages share."""
+    return data[LANGUAGES][language] if LANGUAGES in data else data
+
+
+def _belongs(problem: Problem, block: Code | Prose) -> bool:
+    if isinstance(block, Prose):
+        return problem.cell in {text.cell for text in block.texts.values()}
+    return problem.cell == block.cell
+
+
+def _note(text: str, words: Words) -> str:
+    return f'!!! checked "{words["checked"]}"\n\n' + _indented(text)
+
+
+def _indented(text: str) -> str:
+    return "\n".join(f"    {line}".rstrip() for line in text.split("\n"))
+
+
+def _error(problem: Problem, words: Words) -> str:
+    return f'!!! build-error "{words["build_error"]}"\n\n' + _indented(fence(str(problem), "text"))
+
+
+def error_html(problem: Problem, words: Words) -> str:
+    """The same for a page that is HTML already."""
+    title, text = html.escape(words["build_error"]), html.escape(str(problem))
+    return (
+        '<div class="admonition build-error">'
+        f'<p class="admonition-title">{title}</p><pre>{text}</pre></div>'
+    )
+
+
+def _output(output: dict, language: str, caption: str) -> str:
+    kind = output["output_type"]
+    if kind == "stream":
+        style = "warned" if output["name"] == "stderr" else "printed"
+        return fence(output["text"], f"{{ .text .output .{style} .no-copy }}")
+    if kind == "error":
+        return fence(output["traceback"][0], "{ .text .output .raised .no-copy }")
+    data = bundle(output["data"], language)
+    if SVG in data:
+        return _figure(data[SVG], caption)
+    if MARKDOWN in data:
+        return data[MARKDOWN]
+    return fence(data[PLAIN], "{ .text .output .no-copy }")
+
+
+def _figure(svg: str, caption: str) -> str:
+    drawing = f'<div class="drawing">{svg.strip()}</div>'
+    if not caption:
+        return drawing
+    return f"{drawing}\n/// caption\n    attrs: {{class: drawing}}\n\n{caption}\n///"
+
+
+# The notebook
+
+METADATA = {
+    "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
+    "language_info": {"name": "python"},
+}
+
+
+def _dump(cells: list[dict]) -> str:
+    content = {"cells": cells, "metadata": METADATA, "nbformat": 4, "nbformat_minor": 5}
+    return json.dumps(content, ensure_ascii=False, indent=1, sort_keys=True) + "\n"
+
+
+EMPTY_NOTEBOOK = _dump([])
+
+
+def notebook(
+    lesson: Lesson,
+    result: Result,
+    language: str,
+    words: Words,
+    colors: Mapping[str, str],
+    setup: str = "",
+) -> str:
+    """The lesson in `language` as a notebook with its outputs, that runs in Jupyter as it is.
+
+    `colors` gives the value of each CSS variable that pictures use, since a notebook has no style
+    sheet; `setup` is code to run first.
+    """
+    cells = []
+    if setup:
+        cells.append(_notebook_code("setup", setup, [], {}))
+    for block in lesson.blocks:
+        name, done = f"cell-{block.cell}", result.get(block.cell, {})
+        if isinstance(block, Prose):
+            text = plain_markdown(prose(block, done, language))
+            if block.role == "claim":
+                text = _quote(words["checked"], text)
+            cells.append({"cell_type": "markdown", "id": name, "metadata": {}, "source": text})
+            continue
+        metadata: dict[str, Any] = {"tags": ["raises-exception"]} if block.raises else {}
+        if block.hide:
+            metadata["jupyter"] = {"source_hidden": True}
+        outputs = [_notebook_output(o, language, colors) for o in done.get("outputs", [])]
+        cells.append(_notebook_code(name, block.source, outputs, metadata))
+    return _dump(cells)
+
+
+def _notebook_code(name: str, source: str, outputs: list[dict], metadata: dict) -> dict:
+    return {
+        "cell_type": "code",
+        "execution_count": None,
+        "id": name,
+        "metadata": metadata,
+        "outputs": outputs,
+        "source": source,
+    }
+
+
+def _notebook_output(output: dict, language: str, colors: Mapping[str, str]) -> dict:
+    if "data" not in output:
+        return output
+    more = {"execution_count": None} if output["output_type"] == "execute_result" else {}
+    data = dict(bundle(output["data"], language))
+    if SVG in data and LANGUAGES in output["data"]:
+        data[SVG] = standalone(data[SVG], colors)
+    return {**output, **more, "data": data}
+
+
+def standalone(svg: str, colors: Mapping[str, str]) -> str:
+    """A picture of the site with its colors written out, on paper, for places without CSS."""
+    svg = re.sub(r"<image [^>]*\btp-only-dark\b[^>]*/>\n?", "", svg)
+    svg = re.sub(r"var\((--[\w-]+)\)", lambda match: colors[match[1]], svg)
+    paper = f'style="background: {colors["--tp-paper"]}; color: {colors["--tp-ink"]}"'
+    return svg.replace("<svg ", f"<svg {paper} ", 1)
+
+
+def plain_markdown(text: str) -> str:
+    """Markdown without what the site alone understands: heading ids, API links, admonitions."""
+    text = re.sub(r"^(#+ .*?) *\{#([\w-]+)\}$", r'<a id="\2"></a>\n\n\1', text, flags=re.M)
+    text = re.sub(r"\[([^\]\[]+)\]\[[^\]]*\]", r"\1", text)
+    text = PAGE_LINK.sub(r"\1.ipynb\2)", text)
+    return re.sub(
+        r'^(?:!!!|\?\?\?\+?) [\w-]+(?: "(.*)")?\n((?:(?: {4}.*)?(?:\n|\Z))+)',
+        lambda match: _quote(match[1] or "", re.sub(r"^ {4}", "", match[2], flags=re.M)) + "\n\n",
+        text,
+        flags=re.M,
+    )
+
+
+def _quote(title: str, text: str) -> str:
+    lines = [*([f"**{title}**", ""] if title else []), *text.strip().split("\n")]
+    return "\n".join(f"> {line}".rstrip() for line in lines)

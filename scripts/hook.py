@@ -1,0 +1,257 @@
+"""The MkDocs hook: lessons become pages, one build makes every language.
+
+`mkdocs.yml` is the first language, at the root. Its build reads and runs the lessons, and starts
+the build of each other language when its own pages are there. The site is built beside the last
+one and takes its place only when everything is right.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+from mkdocs.commands.build import build
+from mkdocs.config import load_config
+from mkdocs.config.defaults import MkDocsConfig
+from mkdocs.exceptions import PluginError
+from mkdocs.plugins import CombinedEvent, event_priority
+from mkdocs.structure.files import File, Files
+from mkdocs.structure.pages import Page
+from mkdocs.utils import CountHandler
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from scripts import api, assemble, assets, csp, glossary, inventories, katex, session  # noqa: E402
+from scripts.lesson import Problem  # noqa: E402
+from scripts.places import Places  # noqa: E402
+from scripts.stage import Stage, commit_time  # noqa: E402
+
+log = logging.getLogger("mkdocs.plugins.tokpos")
+for _chatty in ("jieba", "mkdocs.plugins.mkdocs_jupyter"):
+    logging.getLogger(_chatty).setLevel(logging.WARNING)
+
+
+def _root(config: MkDocsConfig) -> Path:
+    return Path(config.config_file_path).resolve().parent
+
+
+def _language(config: MkDocsConfig) -> str:
+    return config.theme["language"] or "en"
+
+
+def _is_first(config: MkDocsConfig) -> bool:
+    return _language(config) == session.book.languages[0]
+
+
+# Before the build
+
+
+def on_startup(*, command: str, dirty: bool) -> None:
+    session.command = command
+
+
+@event_priority(100)
+def on_config(config: MkDocsConfig) -> MkDocsConfig:
+    root = _root(config)
+    book = session.open_book(root)
+    if _is_first(config):
+        os.environ.setdefault("SOURCE_DATE_EPOCH", commit_time(root))
+        _prepare()
+        if session.command != "serve":
+            session.stage = Stage(Path(config.site_dir), book.cache)
+            config.site_dir = str(session.stage.folder)
+    if "mkdocstrings" in config.plugins:
+        inventories.resolve_paths(config)
+    config.nav = list(_navigation(config))
+    _places(config).attach()
+    return config
+
+
+def _places(config: MkDocsConfig) -> Places:
+    language = _language(config)
+
+    def locate(page: str, message: str, quoted: str) -> Problem | None:
+        return session.book.locate(page, language, message, quoted)
+
+    session.places = Places(locate)
+    return session.places
+
+
+def _prepare() -> None:
+    problems = session.book.prepare(log.info)
+    for problem in problems:
+        log.error(str(problem))
+    if problems and session.command != "serve":
+        raise PluginError(f"{len(problems)} problem(s), named above: the site is not built")
+
+
+def _navigation(config: MkDocsConfig) -> Iterator[dict | str]:
+    book, language = session.book, _language(config)
+    words = book.words(language)
+    listed = {f"lessons/{name}" for part in book.parts for name in part.lessons}
+    yield from [f"{name}.ipynb" for name in book.names() if name not in listed]
+    for part in book.parts:
+        yield {part.title[language]: [f"lessons/{name}.ipynb" for name in part.lessons]}
+    if pages := _reference(language):
+        yield {words["api"]["title"]: [address for address, _ in pages]}
+    plain = sorted(path.name for path in Path(config.docs_dir).glob("*.md"))
+    yield {words["more"]: ["glossary.md", *plain]}
+
+
+def _reference(language: str) -> list[tuple[str, str]]:
+    """Address and Markdown of the pages of the reference."""
+    book = session.book
+    if book.package is None:
+        return []
+    words = api.Words.read(book.docs / "translations" / f"{language}.yml")
+    return api.pages(book.package, words)
+
+
+# Files and pages
+
+
+@event_priority(100)
+def _add_files(files: Files, config: MkDocsConfig) -> Files:
+    """Everything that is made, ahead of mkdocs-jupyter, which registers the notebooks."""
+    book, language = session.book, _language(config)
+    for name in book.names():
+        notebook = book.notebook(name, language)
+        files.append(File.generated(config, f"{name}.ipynb", abs_src_path=str(notebook)))
+    for address, text in _reference(language):
+        files.append(File.generated(config, address, content=text))
+    terms = glossary.page(book.terms, language, book.words(language))
+    files.append(File.generated(config, "glossary.md", content=terms))
+    assets.arrange(files, config)
+    return files
+
+
+@event_priority(-50)
+def _mend_files(files: Files, config: MkDocsConfig) -> Files:
+    """Give back what mkdocs-jupyter's wrapper of a generated file loses."""
+    for file in files:
+        if inner := getattr(file, "file", None):
+            file.abs_src_path = inner.abs_src_path
+            file.inclusion = inner.inclusion
+            file.edit_uri = None
+    return files
+
+
+on_files = CombinedEvent(_add_files, _mend_files)
+
+
+def _lesson_of(page: Page) -> str | None:
+    name, _, kind = page.file.src_uri.rpartition(".")
+    return name if kind == "ipynb" else None
+
+
+@event_priority(-50)
+def on_pre_page(page: Page, config: MkDocsConfig, files: Files) -> Page:
+    if _lesson_of(page):
+        del page.render  # mkdocs-jupyter's own; MkDocs renders the assembled Markdown
+    return page
+
+
+@event_priority(100)
+def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
+    if name := _lesson_of(page):
+        language = _language(config)
+        page.meta["description"] = session.book.description(name, language)
+        return session.book.markdown(name, language)
+    return assemble.link(markdown, page.file.src_uri, set(session.book.names()))
+
+
+@event_priority(-50)
+def on_page_content(html: str, page: Page, config: MkDocsConfig, files: Files) -> str:
+    try:
+        return katex.typeset(html)
+    except katex.FormulaError as error:
+        return _formula_failed(error, html, page, _language(config))
+
+
+def _formula_failed(error: katex.FormulaError, html: str, page: Page, language: str) -> str:
+    """Stop the build; while serving, put the message at the top of the page."""
+    address, message = page.file.src_uri, str(error)
+    problem = session.book.locate(address, language, message, error.tex)
+    problem = problem or Problem(address, 1, message, language=language)
+    if session.command != "serve":
+        raise PluginError(f"{problem}: the site is not built")
+    log.error(str(problem))
+    return assemble.error_html(problem, session.book.words(language)) + html
+
+
+@event_priority(-100)
+def on_post_page(output: str, page: Page, config: MkDocsConfig) -> str:
+    return csp.protect(output, serving=session.command == "serve")
+
+
+def on_post_template(output_content: str, template_name: str, config: MkDocsConfig) -> str:
+    if not template_name.endswith(".html"):
+        return output_content
+    return csp.protect(output_content, serving=session.command == "serve")
+
+
+# After the build
+
+
+@event_priority(-100)
+def on_post_build(config: MkDocsConfig) -> None:
+    if session.command == "serve":
+        _show_late_problems(config)
+    if not _is_first(config):
+        return
+    for language in session.book.languages[1:]:
+        _build_language(language, config)
+    if session.stage:
+        if _warned():
+            return  # MkDocs stops with its count of the warnings
+        session.stage.publish()
+        config.site_dir = str(session.stage.site)
+        session.stage = None
+
+
+def _show_late_problems(config: MkDocsConfig) -> None:
+    """Put what was found after a page was made, a dead link, at the top of the page."""
+    words = session.book.words(_language(config))
+    for address, problem in session.places.problems:
+        page = Path(config.site_dir, address).with_suffix(".html")
+        if page.is_file():
+            text = page.read_text(encoding="utf-8")
+            error = assemble.error_html(problem, words)
+            marked = re.sub(r"<h1", lambda match: f"{error}{match[0]}", text, count=1)
+            page.write_text(marked, encoding="utf-8")
+
+
+def _build_language(language: str, first: MkDocsConfig) -> None:
+    """Build another language into its folder of the same site."""
+    other = load_config(
+        str(_root(first) / f"mkdocs.{language}.yml"),
+        site_dir=str(Path(first.site_dir, language)),
+        site_url=f"{first.site_url.rstrip('/')}/{language}/" if first.site_url else None,
+        strict=first.strict,
+    )
+    log.info(f"Building language {language}")
+    build(other, serve_url=first.site_url if session.command == "serve" else None)
+
+
+def _warned() -> bool:
+    """Whether a strict build has warned, and so will fail, although it is at its end."""
+    handlers = logging.getLogger("mkdocs").handlers
+    return any(handler.get_counts() for handler in handlers if isinstance(handler, CountHandler))
+
+
+def on_build_error(error: Exception) -> None:
+    _discard()
+
+
+def on_shutdown() -> None:
+    _discard()
+
+
+def _discard() -> None:
+    if session.stage:
+        session.stage.discard()
+        session.stage = None

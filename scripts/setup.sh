@@ -1,0 +1,128 @@
+#!/usr/bin/env bash
+# Makes the virtual environment .venv and installs a lock into it:
+#     scripts/setup.sh site     what builds and serves the site
+#     scripts/setup.sh test     that, and what tests it, a browser included
+# Where this was done already for these locks, it does nothing and says nothing.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+what=$1
+state=.venv/.setup # "unfinished", or what is installed and the fingerprint of the locks
+python=.venv/bin/python
+
+say() { echo "make: $*"; }
+
+fail() {
+    printf '\nmake: %s\n' "$@" >&2
+    exit 1
+}
+
+# Runs a command; where it fails, prints the end of what it complained of and one clear sentence.
+attempt() {
+    local errors
+    errors=$("$@" 2>&1 >&3) && return
+    printf '%s\n' "$errors" | tail -n 12 | cut -c 1-300 >&2
+    case $errors in
+    *"No space left on device"* | *"Disk quota exceeded"*)
+        fail "The disk is full: $(df -h --output=avail . | tail -n 1 | tr -d ' ') are left in this folder." \
+            "Make room (README.md tells how much each way needs) and run the same command again." ;;
+    *Retrying* | *ConnectionError* | *"name resolution"* | *[Tt]imeout*)
+        fail "The package index does not answer. Is there a network, or does pip need a proxy or a mirror?" \
+            "Run the same command again once 'pip download jieba' works." ;;
+    *) fail "This failed: $*" ;;
+    esac
+}
+
+apt_install() {
+    [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null || return 1
+    say "installing with apt: $*"
+    apt-get update -qq >/dev/null &&
+        DEBIAN_FRONTEND=noninteractive \
+            apt-get install -y -qq --no-install-recommends "$@" >/dev/null
+}
+
+# The first Python that is new enough; 3.11 is preferred, as the locks were made with it.
+find_python() {
+    local candidate version found=""
+    for candidate in python3.11 python3.12 python3.13 python3 python; do
+        version=$("$candidate" -c 'import sys; print("%d.%d" % sys.version_info[:2])' 2>/dev/null) || continue
+        case $version in
+        3.1[1-9] | 3.[2-9][0-9])
+            echo "$candidate"
+            return ;;
+        esac
+        found="$found $candidate is $version;"
+    done
+    fail "Python 3.11 or newer is needed;${found:- none was found;} install it, on Debian or Ubuntu by" \
+        "    sudo apt-get install python3.11 python3.11-venv"
+}
+
+make_venv() {
+    local base package
+    base=$(find_python)
+    package=$("$base" -c 'import sys; print("python%d.%d-venv" % sys.version_info[:2])')
+    "$base" -c 'import ensurepip, venv' 2>/dev/null || apt_install "$package" ||
+        fail "$("$base" --version) lacks the module venv; install it, on Debian or Ubuntu by" \
+            "    sudo apt-get install $package"
+    say "making .venv with $("$base" --version)"
+    rm -rf .venv
+    attempt mkdir .venv
+    attempt mark unfinished
+    attempt "$base" -m venv .venv
+}
+
+mark() { echo "$*" >"$state"; }
+
+install() {
+    say "installing $1 into .venv (some minutes; PyTorch is the largest)"
+    attempt mark unfinished
+    attempt "$python" -m pip install --disable-pip-version-check --progress-bar off -r "$1"
+}
+
+# The browser is looked for each time: it lives outside .venv. Without one its tests fail, the
+# others run.
+provide_browser() {
+    local packages
+    packages=$("$python" -m scripts.browser 2>/dev/null) && return
+    if [ "$(id -u)" = 0 ] && grep -qs '^ID=ubuntu' /etc/os-release; then
+        # Ubuntu's own package is only a snap, which does not run in containers.
+        "$python" -m playwright install --with-deps chromium || true
+        packages=${packages/chromium/}
+    fi
+    # shellcheck disable=SC2086  # package names, to be split
+    [ -z "$packages" ] || apt_install $packages || true
+    "$python" -m scripts.browser >/dev/null || true
+}
+
+# Two terminals may call this at once: the second waits.
+exec 9<"scripts/setup.sh"
+if command -v flock >/dev/null && ! flock -n 9; then
+    say "waiting for another make that is setting up"
+    flock 9
+fi
+
+# pip's report, cut to the downloads that take time.
+exec 3> >(grep --line-buffered -oE 'Downloading .*[0-9]{2}(\.[0-9])? MB\)|^Installing' || true)
+
+fingerprint=$(cat requirements.txt requirements-test.txt | sha256sum | cut -c 1-16)
+installed=$(cat "$state" 2>/dev/null || true)
+if [ -e .venv ] && [ -z "$installed" ]; then
+    fail "The folder .venv was not made by make. Move it away, or use it yourself:" \
+        "    pip install -r requirements.txt && mkdocs serve"
+fi
+if [ "$installed" = unfinished ] || ! "$python" -c '' 2>/dev/null; then
+    make_venv
+    installed=""
+fi
+
+lock=requirements.txt
+[ "$what" = site ] || lock=requirements-test.txt
+case "$what: $installed" in
+"site: site $fingerprint" | "site: test $fingerprint" | "test: test $fingerprint") ;;
+*)
+    install "$lock"
+    attempt mark "$what $fingerprint"
+    say "done: .venv holds $(du -sh .venv | cut -f 1)"
+    ;;
+esac
+[ "$what" = site ] || provide_browser

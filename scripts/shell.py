@@ -1,0 +1,249 @@
+"""Run the steps of one lesson in an IPython shell, as a fresh kernel would, and record outputs.
+
+Runs in a fork of `scripts.zygote`. Both file descriptors are captured, so that what a library
+writes past `sys.stdout` and `sys.stderr` is seen as well.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+import sys
+import tempfile
+import traceback
+import warnings
+from pathlib import Path
+
+from IPython.core.compilerop import CachingCompiler
+from IPython.core.displayhook import DisplayHook
+from IPython.core.displaypub import DisplayPublisher
+from IPython.core.interactiveshell import InteractiveShell
+from traitlets.config import Config
+
+from scripts.values import format_value
+
+ADDRESS = re.compile(r"\b0x[0-9a-f]{6,}\b")
+MOST_OUTPUT = 1 << 20  # bytes one cell may print
+
+
+class StepFailed(Exception):
+    """A step of the lesson that fails the build; `line` counts from the cell's first line."""
+
+    def __init__(self, message: str, line: int = 1, detail: str = "", expression: str = ""):
+        super().__init__(message)
+        self.record = {
+            "message": message,
+            "line": line,
+            "detail": detail,
+            "expression": expression,
+        }
+
+
+class _Compiler(CachingCompiler):
+    """Names the code of a cell after its step, so that tracebacks are the same in every run."""
+
+    step = 0
+
+    @property
+    def name(self) -> str:
+        return f"<step {self.step}>"
+
+    def get_code_name(self, raw_code: str, code: str, number: int) -> str:
+        return self.name
+
+
+class _Recorder:
+    """Collects the outputs of one cell in their order."""
+
+    def __init__(self) -> None:
+        self.files = {name: tempfile.TemporaryFile() for name in ("stdout", "stderr")}
+        self.read = dict.fromkeys(self.files, 0)
+        self.outputs: list[dict] = []
+        os.dup2(self.files["stdout"].fileno(), 1)
+        os.dup2(self.files["stderr"].fileno(), 2)
+
+    def streams(self) -> None:
+        """Move what was printed since the last call into the outputs."""
+        sys.stdout.flush()
+        sys.stderr.flush()
+        for name, file in self.files.items():
+            size = os.fstat(file.fileno()).st_size
+            if size - self.read[name] > MOST_OUTPUT:
+                raise StepFailed(f"printed more than {MOST_OUTPUT:,} bytes to {name}")
+            text = os.pread(file.fileno(), size - self.read[name], self.read[name]).decode()
+            self.read[name] = size
+            last = self.outputs[-1] if self.outputs else {}
+            if text and last.get("name") == name:
+                last["text"] += text
+            elif text:
+                self.outputs.append({"output_type": "stream", "name": name, "text": text})
+
+    def display(self, kind: str, data: dict, metadata: dict | None = None) -> None:
+        self.streams()
+        self.outputs.append({"output_type": kind, "data": data, "metadata": metadata or {}})
+
+    def take(self) -> list[dict]:
+        self.streams()
+        outputs, self.outputs = self.outputs, []
+        return outputs
+
+
+class _Shell(InteractiveShell):
+    compiler_class = _Compiler
+
+    error: BaseException | None = None  # of the running cell, or of showing its result
+
+    def _showtraceback(self, etype, evalue, stb) -> None:
+        """Print nothing: the page shows the message of an error, the build its place."""
+        self.error = evalue
+
+
+def _shell(recorder: _Recorder, export: str | None) -> _Shell:
+    class Publisher(DisplayPublisher):
+        def publish(self, data, metadata=None, **_) -> None:
+            recorder.display("display_data", data, metadata)
+
+    class Hook(DisplayHook):
+        def write_output_prompt(self) -> None:
+            pass
+
+        def write_format_data(self, format_dict, md_dict=None) -> None:
+            recorder.display("execute_result", format_dict, md_dict)
+
+        def __call__(self, result=None) -> None:
+            if export and hasattr(result, "save"):
+                result.save(Path(export))
+            super().__call__(result)
+
+    config = Config()
+    config.HistoryManager.enabled = False
+    config.InteractiveShell.colors = "nocolor"
+    config.InteractiveShell.cache_size = 0
+    _Shell.display_pub_class = Publisher
+    _Shell.displayhook_class = Hook
+    with tempfile.TemporaryDirectory() as folder:
+        return _Shell.instance(config=config, ipython_dir=folder)
+
+
+def run(steps: list[dict], result: str, export: str | None = None) -> None:
+    """Run `steps` in order and write what came of them as JSON to the file `result`."""
+    opened: set[str] = set()
+    sys.addaudithook(lambda event, args: _note_file(event, args, opened))
+    recorder = _Recorder()
+    shell = _shell(recorder, export)
+    answer: dict = {"steps": []}
+    for number, step in enumerate(steps):
+        try:
+            if step["kind"] == "code":
+                shell.compile.step = number
+                answer["steps"].append({"outputs": _run_code(shell, recorder, step)})
+            else:
+                answer["steps"].append({"values": _run_values(shell, recorder, step)})
+        except StepFailed as error:
+            answer["failed"] = {**error.record, "step": number}
+            break
+    answer["files"] = _files(opened)
+    Path(result).write_text(json.dumps(answer, ensure_ascii=False), encoding="utf-8")
+
+
+def _run_code(shell: _Shell, recorder: _Recorder, step: dict) -> list[dict]:
+    with warnings.catch_warnings(record=True) as caught:
+        shell.error = None
+        shell.run_cell(step["source"], store_history=False)
+        error = shell.error
+    outputs = recorder.take()
+    _judge_error(step, error, shell.compile.name)
+    _judge_warnings(step, caught, outputs, shell.compile.name)
+    if error is not None:
+        message = f"{type(error).__name__}: {error}"
+        outputs.append(
+            {
+                "output_type": "error",
+                "ename": type(error).__name__,
+                "evalue": str(error),
+                "traceback": [message],
+            }
+        )
+    for warning in caught:
+        text = f"{warning.category.__name__}: {warning.message}\n"
+        outputs.append({"output_type": "stream", "name": "stderr", "text": text})
+    for output in outputs:
+        if match := ADDRESS.search(json.dumps(output)):
+            raise StepFailed(f"the output holds a memory address, {match[0]}: it changes every run")
+    return outputs
+
+
+def _judge_error(step: dict, error: BaseException | None, name: str) -> None:
+    wanted = step["raises"]
+    if error is None:
+        if wanted:
+            raise StepFailed(f"did not raise {wanted}, as the cell says it does")
+        return
+    if wanted in {kind.__name__ for kind in type(error).__mro__}:
+        return
+    line = getattr(error, "lineno", None) if isinstance(error, SyntaxError) else None
+    for frame in traceback.extract_tb(error.__traceback__):
+        if frame.filename == name:
+            line = frame.lineno
+    message = f"{type(error).__name__}: {error}"
+    if isinstance(error, AssertionError) and step["check"]:
+        message = f"the check failed: {message.rstrip(': ')}"
+    if wanted:
+        message = f"raised {message}, not {wanted}, as the cell says"
+    frames = [f for f in traceback.extract_tb(error.__traceback__) if "IPython" not in f.filename]
+    detail = "".join(traceback.format_list(frames))
+    raise StepFailed(message, line or 1, detail)
+
+
+def _judge_warnings(step: dict, caught: list, outputs: list[dict], name: str) -> None:
+    wanted = step["warns"]
+    kinds = {kind.__name__ for warning in caught for kind in warning.category.__mro__}
+    if wanted and wanted not in kinds:
+        raise StepFailed(f"did not warn {wanted}, as the cell says it does")
+    if wanted:
+        return
+    for warning in caught:
+        text = f"{warning.category.__name__}: {warning.message}"
+        line = warning.lineno if warning.filename == name else 1
+        raise StepFailed(f"a warning: {text}", line, f"from {Path(warning.filename).name}")
+    for output in outputs:
+        if output.get("name") == "stderr":
+            raise StepFailed(f"wrote to the standard error: {output['text'].strip()}")
+
+
+def _run_values(shell: _Shell, recorder: _Recorder, step: dict) -> dict[str, str]:
+    values = {}
+    for expression in step["expressions"]:
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("error")
+                values[expression] = format_value(expression, shell.user_ns)
+        except Exception as error:
+            message = f"`{expression}` raised {type(error).__name__}: {error}"
+            raise StepFailed(message, expression=expression) from None
+    if recorder.take():
+        raise StepFailed("an expression in the prose printed something")
+    return values
+
+
+def _note_file(event: str, args: tuple, opened: set[str]) -> None:
+    if event == "open" and isinstance(args[0], str | os.PathLike):
+        opened.add(os.fspath(args[0]))
+
+
+def _files(opened: set[str]) -> dict[str, str]:
+    """The project's files that the lesson read, its own modules included, with their hashes."""
+    root = Path(os.environ["TOKPOS_ROOT"])
+    modules = {getattr(module, "__file__", None) for module in list(sys.modules.values())}
+    found = {}
+    for name in opened | {m for m in modules if m}:
+        path = Path(name).resolve()
+        if not path.is_relative_to(root) or not path.is_file():
+            continue
+        relative = path.relative_to(root)
+        hidden = any(part.startswith(".") or part == "__pycache__" for part in relative.parts)
+        if not hidden and relative.parts[0] != "scripts" and path.suffix != ".pyc":
+            found[relative.as_posix()] = hashlib.sha256(path.read_bytes()).hexdigest()
+    return found

@@ -1,0 +1,102 @@
+"""The process from which lessons are forked: libraries imported once, one fork for each lesson.
+
+It reads one JSON message a line from its standard input and answers on its standard output:
+
+    {"imports": ["import torch", ...]} -> {"status": "ready"}
+    {"name": ..., "steps": [...], "result": path, "limit": s}  -> {"name": ..., "status": ...}
+
+A fork writes what came out of its lesson to `result`; this process only watches how it ends. It
+starts no thread, so a fork is a whole process.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import select
+import signal
+import sys
+import time
+
+POLL_SECONDS = 0.02
+
+
+def main() -> None:
+    sys.path.insert(0, os.environ["TOKPOS_SOURCE"])
+    commands, answers = os.dup(0), os.fdopen(os.dup(1), "w", buffering=1)
+    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+    os.dup2(2, 1)  # a stray print must not reach the answers
+    running: dict[int, tuple[str, float]] = {}
+    buffer = b""
+    while True:
+        if select.select([commands], [], [], POLL_SECONDS)[0]:
+            chunk = os.read(commands, 1 << 16)
+            if not chunk:
+                break
+            *lines, buffer = (buffer + chunk).split(b"\n")
+            for line in lines:
+                message = json.loads(line)
+                if "imports" in message:
+                    _import(message["imports"])
+                    answers.write(json.dumps({"status": "ready"}) + "\n")
+                else:
+                    pid = _fork(message, answers.fileno(), commands)
+                    running[pid] = (message["name"], time.monotonic() + message["limit"])
+        _collect(running, answers)
+    for pid in running:
+        os.killpg(pid, signal.SIGKILL)
+
+
+def _import(statements: list[str]) -> None:
+    import scripts.shell  # noqa: F401  (IPython is needed by every lesson)
+
+    for statement in statements:
+        # A library that is missing fails where its lesson imports it, with that cell's line.
+        with contextlib.suppress(Exception):
+            exec(statement, {})
+
+
+def _fork(message: dict, *inherited: int) -> int:
+    pid = os.fork()
+    if pid:
+        return pid
+    status, complaints = 1, os.dup(2)
+    try:
+        os.setpgid(0, 0)
+        for descriptor in inherited:
+            os.close(descriptor)
+        from scripts.shell import run
+
+        run(message["steps"], message["result"], message.get("export"))
+        status = 0
+    except BaseException:
+        os.dup2(complaints, 2)
+        sys.excepthook(*sys.exc_info())
+    finally:
+        with contextlib.suppress(Exception):
+            sys.stdout.flush()
+            sys.stderr.flush()
+        os._exit(status)
+
+
+def _collect(running: dict[int, tuple[str, float]], answers) -> None:
+    for pid, (name, deadline) in list(running.items()):
+        status = "late" if time.monotonic() > deadline else None
+        if status:
+            os.killpg(pid, signal.SIGKILL)
+            os.waitpid(pid, 0)
+        else:
+            done, code = os.waitpid(pid, os.WNOHANG)
+            if not done:
+                continue
+            code = os.waitstatus_to_exitcode(code)
+            status = "ok" if code == 0 else f"signal {-code}" if code < 0 else f"exit {code}"
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(pid, signal.SIGKILL)  # what the lesson left running
+        del running[pid]
+        answers.write(json.dumps({"name": name, "status": status}) + "\n")
+
+
+if __name__ == "__main__":
+    main()

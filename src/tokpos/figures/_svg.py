@@ -1,0 +1,75 @@
+"""matplotlib's SVG made fit for a page: no stray ids, no styles that leak, colors by variable."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from xml.sax.saxutils import quoteattr
+
+from tokpos.figures._palette import as_variable
+
+_ROOT = re.compile(r".*?<svg [^>]*?viewBox=\"0 0 ([\d.]+) ([\d.]+)\"[^>]*>", re.DOTALL)
+_UNWANTED = re.compile(
+    r"<metadata>.*?</metadata>|<!--.*?-->|<defs>\s*<style.*?</style>\s*</defs>", re.DOTALL
+)
+_ID = re.compile(r' id="([^"]*)"')
+_REFERENCE = re.compile(r'(href="#|url\(#)([^")]*)')
+_COLOR = re.compile(r"#[0-9a-f]{6}(?=[;\"])")
+_IMAGE = re.compile(r"<image [^>]*/>")
+
+
+def tidy(svg: str, name: str, alt: str) -> str:
+    """One `<svg>` element that can stand in a page beside any other figure.
+
+    Ids that nothing refers to go, the others get a prefix of the figure's name and content.
+    matplotlib's style sheet would apply to the whole page: its two settings become attributes of
+    the root, which only the figure inherits.
+    """
+    root = _ROOT.match(svg)
+    if root is None:
+        raise ValueError(f"figure {name!r}: not an SVG of matplotlib")
+    body = _UNWANTED.sub("", svg[root.end() :])
+    body = _own_ids(body, name)
+    body = re.sub(r"\s*\n\s*", "\n", body.replace("xlink:href", "href")).strip()
+    width, height = (f"{float(number):g}" for number in root.groups())
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" class="tp-figure" role="img" '
+        f'aria-label={quoteattr(alt)} width="{width}" height="{height}" '
+        f'viewBox="0 0 {width} {height}" stroke-linejoin="round" stroke-linecap="butt">\n{body}'
+    )
+
+
+def _own_ids(body: str, name: str) -> str:
+    wanted = {match[2] for match in _REFERENCE.finditer(body)}
+    prefix = f"{name}-{hashlib.sha256(body.encode()).hexdigest()[:6]}-"
+
+    def new_id(match: re.Match[str]) -> str:
+        return f' id="{prefix}{match[1]}"' if match[1] in wanted else ""
+
+    return _REFERENCE.sub(lambda match: f"{match[1]}{prefix}{match[2]}", _ID.sub(new_id, body))
+
+
+def with_variables(svg: str) -> str:
+    """Replace the stand-ins of the palette by CSS variables; any other color is an error."""
+    return _COLOR.sub(lambda match: as_variable(match[0]), svg)
+
+
+def images(svg: str) -> list[str]:
+    """The raster pictures in an SVG, in order."""
+    return _IMAGE.findall(svg)
+
+
+def with_images_of_both_modes(svg: str, light: str, dark: str) -> str:
+    """Put each raster picture in twice, marked by mode; a style sheet shows one of them."""
+    pairs = iter(zip(images(light), images(dark), strict=True))
+
+    def both(_: re.Match[str]) -> str:
+        in_light, in_dark = next(pairs)
+        if in_light == in_dark:
+            return in_light
+        return "\n".join(
+            picture.replace("<image ", f'<image class="tp-only-{mode}" ', 1)
+            for mode, picture in (("light", in_light), ("dark", in_dark))
+        )
+
+    return _IMAGE.sub(both, svg)

@@ -1,0 +1,129 @@
+"""The built site in a real browser. `TOKPOS_SITE=site` tests a site that was built before."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, ConsoleMessage, Page, Request, Route, sync_playwright
+
+from scripts.browser import chromium
+from tests.site.server import serving
+
+ROOT = Path(__file__).parents[2]
+# Without these the browser asks for hosts of its own at every start.
+SILENT = (
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+)
+
+
+@pytest.fixture(scope="session")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of the site, built from the checkout unless one is given."""
+    if given := os.environ.get("TOKPOS_SITE"):
+        return Path(given).resolve()
+    folder = tmp_path_factory.mktemp("built") / "site"
+    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(folder)]
+    built = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    if built.returncode:
+        pytest.fail(f"the site is not built:\n{built.stdout}{built.stderr}"[-4000:], pytrace=False)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def address(site: Path) -> Iterator[str]:
+    """Where the site is served, with a slash at the end."""
+    with serving(site) as address:
+        yield address
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=chromium(), args=list(SILENT))
+        yield browser
+        browser.close()
+
+
+@pytest.fixture(scope="session")
+def paths(site: Path) -> list[str]:
+    """Every page of both languages, by its path; without the pages for unknown addresses."""
+    found = sorted(path.relative_to(site).as_posix() for path in site.rglob("*.html"))
+    return [path for path in found if not path.endswith("404.html")]
+
+
+class Watched:
+    """A page of the browser, with what went wrong in it."""
+
+    def __init__(self, page: Page, home: str):
+        self.page = page
+        self.home = home
+        self.troubles: list[str] = []
+        page.on("console", self._hear)
+        page.on("pageerror", lambda error: self.troubles.append(f"error: {error}"))
+        page.on("requestfailed", lambda request: self._failed(request))
+        page.route("**/*", self._guard)
+
+    def _hear(self, message: ConsoleMessage) -> None:
+        if message.type in ("error", "warning"):
+            self.troubles.append(f"{message.type}: {message.text}")
+
+    def _guard(self, route: Route) -> None:
+        url = route.request.url
+        if url.startswith((self.home, "data:", "blob:", "about:")):
+            route.fallback()
+        else:
+            self.troubles.append(f"foreign request: {url}")
+            route.abort()
+
+    def _failed(self, request: Request) -> None:
+        # A page that is left stops its own requests.
+        if request.failure != "net::ERR_ABORTED":
+            self.troubles.append(f"{request.failure}: {request.url}")
+
+    def go(self, path: str) -> int:
+        """Open a page of the site and give the status."""
+        response = self.page.goto(self.home + path)
+        self.page.wait_for_function("window.document$ !== undefined")
+        return response.status if response else 0
+
+
+Open = Callable[..., Any]
+
+
+@pytest.fixture
+def watch(browser: Browser, address: str) -> Iterator[Open]:
+    """Open browser pages with options of a context; whatever goes wrong in one fails the test."""
+    opened: list[Watched] = []
+
+    def watch(home: str = address, **options: Any) -> Watched:
+        context = browser.new_context(**{"locale": "en-US", **options})
+        context.set_default_timeout(10_000)
+        opened.append(Watched(context.new_page(), home))
+        return opened[-1]
+
+    yield watch
+    for watched in opened:
+        watched.page.context.close()
+    troubles = [trouble for watched in opened for trouble in watched.troubles]
+    assert not troubles, "\n".join(troubles)
+
+
+@contextmanager
+def collected() -> Iterator[list[str]]:
+    """Gather problems over many pages, and fail with all of them."""
+    problems: list[str] = []
+    yield problems
+    assert not problems, "\n".join(problems)

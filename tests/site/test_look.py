@@ -1,0 +1,221 @@
+"""What a reader sees and reaches: both modes, small screens, keyboard, paper."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Page
+
+from tests.site.conftest import Open, collected
+
+LESSON = "lessons/lookup.html"
+MODES = ("light", "dark")
+SCHEMES = {"light": "default", "dark": "slate"}
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_mode_follows_the_system(watch: Open, mode: str) -> None:
+    watched = watch(color_scheme=mode)
+    watched.go(LESSON)
+    assert watched.page.evaluate("document.body.dataset.mdColorScheme") == SCHEMES[mode]
+    background = watched.page.evaluate("getComputedStyle(document.body).backgroundColor")
+    assert (luminance(background) > 0.5) == (mode == "light")
+
+
+def test_mode_can_be_chosen_and_is_kept_in_both_languages(watch: Open) -> None:
+    watched = watch(color_scheme="light")
+    page = watched.page
+    watched.go("index.html")
+    for _ in range(2):
+        page.click("[data-md-component=palette] label:not([hidden])")
+    assert page.evaluate("document.body.dataset.mdColorScheme") == "slate"
+    watched.go(f"zh/{LESSON}")
+    assert page.evaluate("document.body.dataset.mdColorScheme") == "slate"
+
+
+@pytest.mark.parametrize("width", [390, 320])
+def test_no_page_scrolls_sideways(watch: Open, paths: list[str], width: int) -> None:
+    watched = watch(viewport={"width": width, "height": 844})
+    with collected() as problems:
+        for path in paths:
+            watched.go(path)
+            wide = watched.page.evaluate(
+                "Math.max(document.documentElement.scrollWidth, document.body.scrollWidth)"
+            )
+            if wide > width:
+                problems.append(f"{path}: {wide} pixels wide, at {culprit(watched.page, width)}")
+
+
+def culprit(page: Page, width: int) -> str:
+    return page.evaluate(
+        """(width) => [...document.querySelectorAll("article *")].filter(
+             (e) => e.getBoundingClientRect().right > width
+           ).slice(0, 3).map((e) => e.outerHTML.slice(0, 80)).join(" | ")""",
+        width,
+    )
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("width", [1280, 390])
+def test_axe_finds_nothing(watch: Open, paths: list[str], mode: str, width: int) -> None:
+    watched = watch(
+        color_scheme=mode, viewport={"width": width, "height": 900}, reduced_motion="reduce"
+    )
+    axe = Axe()
+    with collected() as problems:
+        for path in [*paths, "404.html"]:
+            watched.go(path)
+            watched.page.wait_for_timeout(150)
+            for violation in axe.run(watched.page).response["violations"]:
+                for node in violation["nodes"]:
+                    summary = " ".join(node["failureSummary"].split())
+                    problems.append(f"{path}: {violation['id']}: {node['html'][:120]} {summary}")
+
+
+ROLE = re.compile(r"var\(--tp-([\w-]+)\)")
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_contrast_of_the_figures(watch: Open, paths: list[str], mode: str) -> None:
+    watched = watch(color_scheme=mode)
+    met: set[str] = set()
+    with collected() as problems:
+        for path in paths:
+            watched.go(path)
+            page = watched.page
+            figures = page.eval_on_selector_all(".drawing svg", "all => all.map(s => s.outerHTML)")
+            for figure in figures:
+                roles = set(ROLE.findall(figure))
+                met |= roles
+                if fixed := set(re.findall(r"(?:fill|stroke)[=:]\s*\"?(#\w+|rgb[^\";)]*\))", figure)):
+                    problems.append(f"{path}: colors that no mode changes: {fixed}")
+                problems += [f"{path}: {pair}" for pair in faint_pairs(page, roles)]
+    assert met, "no figure with a color of the palette"
+
+
+def faint_pairs(page: Page, roles: set[str]) -> list[str]:
+    """Roles that words are written in, which are too near to what is behind them."""
+    paper = color(page, "paper")
+    tints = {role: color(page, role) for role in roles if role.endswith("-soft")}
+    words = {role: color(page, role) for role in roles if role not in {*tints, "paper", "rule"}}
+    pairs = [(role, "paper", contrast(ours, paper)) for role, ours in words.items()]
+    pairs += [("ink", tint, contrast(color(page, "ink"), behind)) for tint, behind in tints.items()]
+    return [f"{role} on {behind}: {ratio:.2f}" for role, behind, ratio in pairs if ratio < 4.5]
+
+
+def color(page: Page, role: str) -> str:
+    return page.evaluate(
+        """(role) => {
+          const probe = document.body.appendChild(document.createElement("i"));
+          probe.style.setProperty("color", `var(--tp-${role}, transparent)`);
+          const found = getComputedStyle(probe).color;
+          probe.remove();
+          return found;
+        }""",
+        role,
+    )
+
+
+def luminance(rgb: str) -> float:
+    channels = [float(number) / 255 for number in re.findall(r"[\d.]+", rgb)]
+    assert len(channels) == 3, f"not an opaque color: {rgb}"
+    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels]
+    return sum(weight * c for weight, c in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
+
+
+def contrast(one: str, other: str) -> float:
+    low, high = sorted((luminance(one), luminance(other)))
+    return (high + 0.05) / (low + 0.05)
+
+
+@pytest.mark.parametrize(("folder", "characters", "height"), [("", 70, 1.6), ("zh/", 38, 1.8)])
+def test_measure_of_the_text(watch: Open, folder: str, characters: int, height: float) -> None:
+    watched = watch(viewport={"width": 1280, "height": 900})
+    watched.go(folder + LESSON)
+    em, line, width = watched.page.evaluate(
+        """() => {
+          const p = document.querySelector("article > p:not(.tp-hint)");
+          const style = getComputedStyle(p);
+          return [parseFloat(style.fontSize), parseFloat(style.lineHeight),
+                  parseFloat(style.maxWidth)];
+        }"""
+    )
+    assert line / em == pytest.approx(height, abs=0.01)
+    # A Chinese character is one em wide; a Latin one about half in the usual system fonts.
+    assert width / em * (1 if folder else 2.06) == pytest.approx(characters, abs=1)
+
+
+def test_keyboard_reaches_everything(watch: Open) -> None:
+    watched = watch(viewport={"width": 1280, "height": 900})
+    page = watched.page
+    watched.go(LESSON)
+    page.wait_for_timeout(300)
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.classList.contains('md-skip')")
+    seen = set()
+    for _ in range(400):
+        page.keyboard.press("Tab")
+        seen.add(
+            page.evaluate(
+                """() => {
+                  const e = document.activeElement;
+                  const style = getComputedStyle(e.matches(".md-option") ?
+                    e.nextElementSibling : e);
+                  const shown = style.outlineStyle !== "none" || e.matches("input");
+                  const scrolls = e.scrollWidth > e.clientWidth + 1 && e.matches("code, div");
+                  return [e.localName, scrolls, shown].join(" ");
+                }"""
+            )
+        )
+        if page.evaluate("document.activeElement === document.body"):
+            break
+    assert "a false true" in seen and "input false true" in seen
+    hidden = [what for what in seen if what.endswith("false") and not what.startswith("body")]
+    assert not hidden, f"focus is not seen on {hidden}"
+
+
+def test_wide_things_can_be_scrolled_by_keyboard(watch: Open, paths: list[str]) -> None:
+    watched = watch(viewport={"width": 390, "height": 844})
+    wide = 0
+    with collected() as problems:
+        for path in paths:
+            watched.go(path)
+            watched.page.wait_for_timeout(150)
+            count, stuck = watched.page.evaluate(
+                """() => {
+                  const wide = [...document.querySelectorAll("article *")].filter((e) =>
+                    e.scrollWidth > e.clientWidth + 1 && e.clientWidth > 0 &&
+                    ["auto", "scroll"].includes(getComputedStyle(e).overflowX));
+                  return [wide.length, wide.filter((e) => e.tabIndex < 0)
+                    .map((e) => e.outerHTML.slice(0, 100))];
+                }"""
+            )
+            wide += count
+            problems += [f"{path}: {element}" for element in stuck]
+    assert wide, "nothing is wider than a small screen"
+
+
+def test_navigation_opens_by_keyboard_on_a_small_screen(watch: Open) -> None:
+    watched = watch(viewport={"width": 390, "height": 844})
+    page = watched.page
+    watched.go(LESSON)
+    page.focus("header label[for=__drawer]")
+    page.keyboard.press("Enter")
+    page.wait_for_timeout(500)
+    assert page.is_checked("#__drawer")
+    assert page.locator(".md-nav--primary a[href$='sinusoidal.html']").is_visible()
+
+
+def test_paper_has_the_text_and_its_light_colors(watch: Open) -> None:
+    watched = watch(color_scheme="dark")
+    page = watched.page
+    watched.go(LESSON)
+    page.emulate_media(media="print", color_scheme="dark")
+    for hidden in ("header", ".md-sidebar", ".md-footer__inner", "a.notebook"):
+        assert not page.locator(f"{hidden} >> nth=0").is_visible(), hidden
+    assert page.locator("article h1").is_visible()
+    ink = page.evaluate("getComputedStyle(document.querySelector('article p:not(.tp-hint)')).color")
+    assert luminance(ink) < 0.1
+    assert luminance(color(page, "token")) < 0.3

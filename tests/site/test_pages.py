@@ -1,0 +1,230 @@
+"""Every page of both languages, as the browser has it after its scripts have run."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote, urljoin, urlsplit
+
+import pytest
+
+from tests.site.conftest import Open, collected
+from tests.site.server import published_at
+
+FACTS = """() => {
+  const text = document.querySelector("article").cloneNode(true);
+  text.querySelectorAll("pre, code, .tp-hint").forEach((element) => element.remove());
+  const head = (selector, name) => document.querySelector(selector)?.getAttribute(name);
+  return {
+    title: document.title,
+    language: document.documentElement.lang,
+    headings: [...document.querySelectorAll("article :is(h1,h2,h3,h4,h5,h6)")].map((h) => h.id),
+    firsts: document.querySelectorAll("article h1").length,
+    ids: [...document.querySelectorAll("[id]")].map((element) => element.id),
+    links: [...document.querySelectorAll("a[href]")].map((link) => link.href),
+    switch: document.querySelector(".tp-switch").href,
+    description: head("meta[name=description]", "content"),
+    canonical: head("link[rel=canonical]", "href"),
+    alternates: Object.fromEntries([...document.querySelectorAll("link[hreflang]")].map(
+      (link) => [link.hreflang, [link.relList.contains("alternate"), link.href]])),
+    policy: head("meta[http-equiv='Content-Security-Policy']", "content"),
+    text: text.textContent,
+    markup: document.documentElement.outerHTML,
+    bare: [...document.querySelectorAll(".arithmatex, annotation")].length,
+  };
+}"""
+
+Facts = dict[str, Any]
+
+
+@pytest.fixture(scope="module")
+def seen(paths: list[str], browser: Any, address: str) -> dict[str, Facts]:
+    """The facts of every page; opening them all is done once."""
+    from tests.site.conftest import Watched
+
+    found = {}
+    with browser.new_context(locale="en-US") as context:
+        for path in paths:
+            watched = Watched(context.new_page(), address)
+            status = watched.go(path)
+            watched.page.wait_for_load_state("networkidle")
+            facts = watched.page.evaluate(FACTS)
+            found[path] = {**facts, "status": status, "troubles": watched.troubles}
+            watched.page.close()
+    return found
+
+
+def partner(path: str) -> str:
+    return path.removeprefix("zh/") if path.startswith("zh/") else f"zh/{path}"
+
+
+def test_opens_without_an_error_or_a_request_to_another_host(seen: dict[str, Facts]) -> None:
+    with collected() as problems:
+        for path, facts in seen.items():
+            problems += [f"{path}: {trouble}" for trouble in facts["troubles"]]
+            if facts["status"] != 200:
+                problems.append(f"{path}: status {facts['status']}")
+
+
+def test_every_page_is_there_in_both_languages(seen: dict[str, Facts]) -> None:
+    assert "index.html" in seen
+    lone = [path for path in seen if partner(path) not in seen]
+    assert not lone, f"without a partner in the other language: {lone}"
+
+
+def test_language_title_and_description(seen: dict[str, Facts]) -> None:
+    descriptions: dict[str, str] = {}
+    with collected() as problems:
+        for path, facts in seen.items():
+            language = "zh-Hans" if path.startswith("zh/") else "en"
+            if facts["language"] != language:
+                problems.append(f"{path}: lang is {facts['language']!r}")
+            if facts["firsts"] != 1:
+                problems.append(f"{path}: {facts['firsts']} headings of the first level")
+            if not facts["title"] or not facts["description"]:
+                problems.append(f"{path}: no title or no description")
+            if re.search(r"[\u4e00-\u9fff]", facts["description"] or "") is None:
+                if language == "zh-Hans":
+                    problems.append(f"{path}: the description is not Chinese")
+            elif language == "en" and not re.search("[a-z]{4}", facts["description"]):
+                problems.append(f"{path}: the description is not English")
+            if "/lessons/" in f"/{path}":
+                same = descriptions.setdefault(facts["description"], path)
+                if same != path:
+                    problems.append(f"{path}: the description is that of {same}")
+
+
+def test_links_to_the_other_language(seen: dict[str, Facts], site: Path, address: str) -> None:
+    root = published_at(site)
+    with collected() as problems:
+        for path, facts in seen.items():
+            english, chinese = sorted([path, partner(path)], key=lambda p: p.startswith("zh/"))
+            if urlsplit(facts["switch"]).path != f"/{partner(path)}":
+                problems.append(f"{path}: the switch goes to {facts['switch']}")
+            if facts["canonical"] != root + path:
+                problems.append(f"{path}: the canonical address is {facts['canonical']}")
+            wanted = {
+                "en": [True, root + english],
+                "zh-Hans": [True, root + chinese],
+                "x-default": [True, root + english],
+            }
+            if facts["alternates"] != wanted:
+                problems.append(f"{path}: alternates {facts['alternates']}")
+
+
+def test_both_languages_have_the_same_headings(seen: dict[str, Facts]) -> None:
+    with collected() as problems:
+        for path, facts in seen.items():
+            if path.startswith("zh/"):
+                continue
+            here, there = set(facts["headings"]), set(seen[partner(path)]["headings"])
+            first = facts["headings"][0]
+            if unlike := (here ^ there) - {first, seen[partner(path)]["headings"][0]}:
+                problems.append(f"{path}: only in one language: {sorted(unlike)}")
+
+
+def test_ids_are_unique_and_anchors_resolve(
+    seen: dict[str, Facts], site: Path, address: str
+) -> None:
+    with collected() as problems:
+        for path, facts in seen.items():
+            ids = facts["ids"]
+            problems += [f"{path}: id {i!r} twice" for i in set(ids) if ids.count(i) > 1]
+            for link in set(facts["links"]):
+                target, _, anchor = link.partition("#")
+                if not target.startswith(address):
+                    continue
+                name = unquote(target.removeprefix(address)) or "index.html"
+                name += "index.html" if name.endswith("/") else ""
+                if not (site / name).is_file():
+                    problems.append(f"{path}: {link} is not there")
+                elif anchor and unquote(anchor) not in seen[name]["ids"]:
+                    problems.append(f"{path}: {link} has no such place")
+
+
+def test_links_are_relative(site: Path, paths: list[str]) -> None:
+    own = re.compile(r'<(?!link rel="canonical"|link rel=" alternate")[^>]* (?:href|src)="([^"]*)"')
+    with collected() as problems:
+        for path in paths:
+            links = own.findall((site / path).read_text(encoding="utf-8"))
+            bad = [link for link in links if link.startswith(("/", published_at(site)))]
+            problems += [f"{path}: {link}" for link in bad]
+
+
+def test_no_formula_is_left_as_tex(seen: dict[str, Facts]) -> None:
+    with collected() as problems:
+        for path, facts in seen.items():
+            if facts["bare"] or "application/x-tex" in facts["markup"]:
+                problems.append(f"{path}: a formula that was not typeset")
+            for raw in re.findall(r"\\[a-zA-Z({\[].{0,20}|.{0,20}\$.{0,20}|\{\{.*?\}\}", facts["text"]):
+                problems.append(f"{path}: {raw!r}")
+
+
+def test_one_security_policy_for_the_whole_site(seen: dict[str, Facts]) -> None:
+    policies = {facts["policy"] for facts in seen.values()}
+    assert len(policies) == 1, policies
+    policy = dict(rule.split(" ", 1) for rule in policies.pop().split("; "))
+    assert policy["default-src"] == "'none'"
+    assert re.fullmatch(r"'self'( 'sha256-[\w+/]+=')*", policy["script-src"])
+    assert policy["style-src-elem"] == "'self'"
+    for name in ("font-src", "connect-src", "worker-src"):
+        assert policy[name] == "'self'"
+
+
+def test_the_policy_holds(watch: Open) -> None:
+    watched = watch()
+    watched.go("index.html")
+    page = watched.page
+    ran = page.evaluate(
+        """() => {
+          const script = document.createElement("script");
+          script.textContent = "window.intruder = true";
+          document.body.append(script);
+          return window.intruder === true;
+        }"""
+    )
+    assert not ran
+    assert len(watched.troubles) == 1
+    assert "Content Security Policy" in watched.troubles.pop()
+
+
+@pytest.mark.parametrize("folder", ["", "zh/"])
+def test_sitemap(site: Path, paths: list[str], folder: str) -> None:
+    root = published_at(site)
+    sitemap = (site / folder / "sitemap.xml").read_text(encoding="utf-8")
+    assert "lastmod" not in sitemap
+    own = [path for path in paths if path.startswith("zh/") == bool(folder)]
+    assert sorted(re.findall("<loc>(.*?)</loc>", sitemap)) == sorted(root + path for path in own)
+    for path in own:
+        english, chinese = sorted([path, partner(path)], key=lambda p: p.startswith("zh/"))
+        for language, target in (("en", english), ("zh-Hans", chinese), ("x-default", english)):
+            assert f'hreflang="{language}" href="{urljoin(root, target)}"' in sitemap
+
+
+def test_downloads_are_notebooks(watch: Open, seen: dict[str, Facts]) -> None:
+    lessons = [path for path in seen if "/lessons/" in f"/{path}"]
+    assert lessons
+    for path in lessons:
+        watched = watch(accept_downloads=True)
+        watched.go(path)
+        with watched.page.expect_download() as downloading:
+            watched.page.click("a.notebook")
+        download = downloading.value
+        assert download.suggested_filename == Path(path).with_suffix(".ipynb").name
+        _check_notebook(Path(download.path()), "zh" if path.startswith("zh/") else "en")
+
+
+def _check_notebook(path: Path, language: str) -> None:
+    import nbformat
+
+    notebook = nbformat.read(path, as_version=4)
+    nbformat.validate(notebook)
+    cells = notebook.cells
+    assert any(cell.cell_type == "code" and cell.outputs for cell in cells)
+    prose = " ".join(cell.source for cell in cells if cell.cell_type == "markdown")
+    chinese = len(re.findall(r"[\u4e00-\u9fff]", prose)) / len(prose)
+    assert chinese > 0.2 if language == "zh" else chinese < 0.1
+    assert "{{" not in prose
+    assert json.loads(path.read_text(encoding="utf-8"))["nbformat"] == 4
