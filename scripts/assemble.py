@@ -6,7 +6,7 @@ import html
 import json
 import posixpath
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from scripts.execute import Result
@@ -25,16 +25,16 @@ def page(
     language: str,
     words: Words,
     pages: set[str],
-    problems: list[Problem] | None = None,
+    problems: Sequence[Problem] = (),
+    on_top: bool = False,
 ) -> str:
-    """The lesson in `language` as Markdown; problems are shown at the cells they belong to."""
-    problems = list(problems or [])
-    cells = {block.cell for block in lesson.blocks}
-    parts = [_error(p, words) for p in problems if p.cell not in cells]
+    """The lesson in `language` as Markdown; problems are shown at their cells, or all on top."""
+    here = [p for p in problems if not on_top and any(_belongs(p, b) for b in lesson.blocks)]
+    parts = [_error(problem, words) for problem in problems if problem not in here]
     blocks = list(lesson.blocks)
     while blocks:
         block = blocks.pop(0)
-        parts += [_error(p, words) for p in problems if _belongs(p, block)]
+        parts += [_error(problem, words) for problem in here if _belongs(problem, block)]
         done = result.get(block.cell, {})
         if isinstance(block, Prose):
             text = link(prose(block, done, language), lesson.name, pages)

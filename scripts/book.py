@@ -32,6 +32,7 @@ class Page:
     lesson: Lesson
     result: Result = field(default_factory=dict)
     problems: list[Problem] = field(default_factory=list)
+    stale: bool = False  # the file cannot be read now; this is how it last could
 
 
 class Book:
@@ -76,7 +77,7 @@ class Book:
         languages = self.languages
         self.terms = glossary.read(self.docs / "glossary.yml")
         recorded = review.read(self.docs / "reviewed.json")
-        self.pages, self.unreadable = {}, {}
+        last, self.pages, self.unreadable = self.pages, {}, {}
         self.problems = self._check_order()
         for name in self.names():
             path = self.docs / f"{name}.py"
@@ -85,7 +86,10 @@ class Book:
             try:
                 page = Page(lesson.read(path, self.docs, languages))
             except LessonError as error:
-                self.unreadable[name] = error.problems
+                if name in last:
+                    self.pages[name] = Page(last[name].lesson, {}, error.problems, stale=True)
+                else:
+                    self.unreadable[name] = error.problems
                 continue
             page.problems += structure.check(page.lesson, languages, self.terms)
             page.problems += review.check_reviewed(page.lesson, recorded)
@@ -161,7 +165,9 @@ class Book:
         if name in self.unreadable:
             return assemble.unreadable(name, self.unreadable[name], words)
         page, names = self.pages[name], set(self.names())
-        text = assemble.page(page.lesson, page.result, language, words, names, page.problems)
+        text = assemble.page(
+            page.lesson, page.result, language, words, names, page.problems, on_top=page.stale
+        )
         return text + assemble.reference(self._entries(page.lesson), words)
 
     def _entries(self, lesson: Lesson) -> list[str]:

@@ -69,15 +69,16 @@ def _candidates() -> Iterator[Path]:
 def _answers(path: Path) -> bool:
     # On Ubuntu /usr/bin/chromium-browser may be a stub that only asks for a snap.
     try:
-        return subprocess.run([path, "--version"], capture_output=True, timeout=30).returncode == 0
-    except (OSError, subprocess.TimeoutExpired):
+        subprocess.run([path, "--version"], check=True, capture_output=True, timeout=30)
+    except (OSError, subprocess.SubprocessError):
         return False
+    return True
 
 
 def _has_chinese_font() -> bool:
     if shutil.which("fc-list") is None:
         return False
-    fonts = subprocess.run(["fc-list", ":lang=zh-cn", "family"], capture_output=True)
+    fonts = subprocess.run(["fc-list", ":lang=zh-cn", "family"], check=True, capture_output=True)
     return bool(fonts.stdout.strip())
 
 

@@ -89,12 +89,6 @@ class Executor:
                 self._keep(lesson, answer)
         return results, errors
 
-    def export(self, lessons: list[Lesson], folder: Path, progress: Progress) -> None:
-        """Run the lessons anew and let every figure that they show save itself in `folder`."""
-        for lesson, _, error in self._run(lessons, progress, folder):
-            if error:
-                raise error
-
     # Keeping
 
     def _key(self, lesson: Lesson) -> str:
@@ -131,7 +125,7 @@ class Executor:
 
     # Running
 
-    def _run(self, lessons: list[Lesson], progress: Progress, export: Path | None = None):
+    def _run(self, lessons: list[Lesson], progress: Progress):
         """Yield (lesson, answer, error) for each lesson as it ends."""
         waiting, running = list(lessons), {}
         with tempfile.TemporaryDirectory() as folder, self._zygote() as zygote:
@@ -143,8 +137,6 @@ class Executor:
                     result = Path(folder, f"{len(lessons) - len(waiting)}.json")
                     running[lesson.name] = (lesson, result, time.monotonic())
                     job = {"name": lesson.name, "steps": steps(lesson), "result": str(result)}
-                    if export:
-                        job["export"] = str(export / lesson.name)
                     _send(zygote, {**job, "limit": TIME_LIMIT})
                 report = _receive(zygote)
                 lesson, result, start = running.pop(report["name"])

@@ -1,4 +1,4 @@
-"""`mkdocs serve` on one port, after a look whether that port is free: `python -m scripts.serve 8000`.
+"""`mkdocs serve` on one port, after a look whether it is free: `python -m scripts.serve 8000`.
 
 MkDocs would find a busy port only after the whole build, and end in a traceback.
 """

@@ -13,24 +13,27 @@ python=.venv/bin/python
 say() { echo "make: $*"; }
 
 fail() {
-    printf '\nmake: %s\n' "$@" >&2
+    printf '\n' >&2
+    printf 'make: %s\n' "$@" >&2
     exit 1
 }
 
 # Runs a command; where it fails, prints the end of what it complained of and one clear sentence.
 attempt() {
-    local errors
+    local errors free
     errors=$("$@" 2>&1 >&3) && return
     printf '%s\n' "$errors" | tail -n 12 | cut -c 1-300 >&2
+    free=$(df --output=avail -m . | tail -n 1)
     case $errors in
-    *"No space left on device"* | *"Disk quota exceeded"*)
-        fail "The disk is full: $(df -h --output=avail . | tail -n 1 | tr -d ' ') are left in this folder." \
-            "Make room (README.md tells how much each way needs) and run the same command again." ;;
+    *"No space left on device"* | *"Disk quota exceeded"*) free=0 ;;
     *Retrying* | *ConnectionError* | *"name resolution"* | *[Tt]imeout*)
-        fail "The package index does not answer. Is there a network, or does pip need a proxy or a mirror?" \
-            "Run the same command again once 'pip download jieba' works." ;;
-    *) fail "This failed: $*" ;;
+        fail "The package index does not answer. Is there a network; does pip need a proxy or a mirror?" \
+            "Once 'pip download jieba' works, run the same command again." ;;
     esac
+    # Python's venv does not say why it failed.
+    [ "$free" -gt 20 ] || fail "The disk is full." \
+        "Make room (README.md tells how much is needed) and run the same command again."
+    fail "This failed: $*"
 }
 
 apt_install() {

@@ -100,7 +100,7 @@ class _Shell(InteractiveShell):
         self.error = evalue
 
 
-def _shell(recorder: _Recorder, export: str | None) -> _Shell:
+def _shell(recorder: _Recorder) -> _Shell:
     class Publisher(DisplayPublisher):
         def publish(self, data, metadata=None, **_) -> None:
             recorder.display("display_data", data, metadata)
@@ -112,11 +112,6 @@ def _shell(recorder: _Recorder, export: str | None) -> _Shell:
         def write_format_data(self, format_dict, md_dict=None) -> None:
             recorder.display("execute_result", format_dict, md_dict)
 
-        def __call__(self, result=None) -> None:
-            if export and hasattr(result, "save"):
-                result.save(Path(export))
-            super().__call__(result)
-
     config = Config()
     config.HistoryManager.enabled = False
     config.InteractiveShell.colors = "nocolor"
@@ -127,12 +122,12 @@ def _shell(recorder: _Recorder, export: str | None) -> _Shell:
         return _Shell.instance(config=config, ipython_dir=folder)
 
 
-def run(steps: list[dict], result: str, export: str | None = None) -> None:
+def run(steps: list[dict], result: str) -> None:
     """Run `steps` in order and write what came of them as JSON to the file `result`."""
     opened: set[str] = set()
     sys.addaudithook(lambda event, args: _note_file(event, args, opened))
     recorder = _Recorder()
-    shell = _shell(recorder, export)
+    shell = _shell(recorder)
     answer: dict = {"steps": []}
     for number, step in enumerate(steps):
         try:

@@ -68,7 +68,7 @@ def _fork(message: dict, *inherited: int) -> int:
             os.close(descriptor)
         from scripts.shell import run
 
-        run(message["steps"], message["result"], message.get("export"))
+        run(message["steps"], message["result"])
         status = 0
     except BaseException:
         os.dup2(complaints, 2)

@@ -594,14 +594,7 @@ assert wrong_eps > 1000 * formula_error and wrong_variance > 1000 * formula_erro
 from tokpos.figures import layer_norm
 
 normalized = F.layer_norm(total, (total.shape[-1],), eps=layer.LayerNorm.eps)
-layer_norm.spread_of_rows(
-    tokens,
-    {
-        "the sum, before LayerNorm": total[0],
-        "each row less its mean, divided by its std": normalized[0],
-        "times weight, plus bias: the output": output[0],
-    },
-)
+layer_norm.spread_of_rows(tokens, total[0], normalized[0], output[0])
 
 # %% [markdown] lang="en" role="caption"
 # How the numbers of each row are spread. The middle panel is where all rows have one standard deviation; in the last one the weight and the bias of each column have changed that again. A few numbers lie far outside, where the largest is written.

@@ -22,14 +22,14 @@ import math
 import torch
 
 from tokpos import SinusoidalEncoding, frequencies, sinusoidal_table, wavelengths
-from tokpos.figures import added
-from tokpos.figures import sinusoidal as drawings
+from tokpos.figures import added, waves
+from tokpos.figures import sinusoidal as hands
 from tokpos.sinusoidal import sinusoidal
 
 torch.manual_seed(0)
 torch.set_printoptions(precision=4, sci_mode=False, linewidth=80)
 
-drawings.clock()
+hands.clock()
 
 # %% [markdown] lang="en" role="caption"
 # Four moments. The second hand tells near moments apart and is back after a minute; what it
@@ -56,7 +56,7 @@ drawings.clock()
 # 先看一根长度为 1 的针。它从正上方出发，像钟一样顺时针转。针尖在哪里，用两个数就能说清：向右多远，向上多高。向右是角度的正弦，向上是余弦。
 
 # %%
-drawings.one_hand()
+hands.one_hand()
 
 # %% [markdown] lang="en" role="caption"
 # One hand is a pair of numbers: the sine and the cosine of its angle. Here it has turned by one
@@ -87,7 +87,7 @@ for p, (sine, cosine) in enumerate(hand.tolist()):
 # 到位置 6，针几乎回到了它在位置 0 时的样子。正好转过 $2\pi$ 时它*完全*回到原处，但 {{ 2 * math.pi:.2f }} 处没有词元（token）。在整数位置上它从不完全回来，却会近得足以认错。
 
 # %%
-drawings.comes_back()
+hands.comes_back()
 
 # %% [markdown] lang="en" role="caption"
 # How far the tip is from where it stood at position 0. The curve reaches 0 once a turn; the dots,
@@ -131,7 +131,7 @@ assert nearest == 333 and 0.0088 < distance.min() < 0.0089
 # 下面有四根针。第一根每个位置转 1 弧度，第二根转它的十分之一，第三根百分之一，第四根千分之一。四根针就是八个数，所以这个编码的维度是 $D = 8$。
 
 # %%
-drawings.dials()
+hands.dials()
 
 # %% [markdown] lang="en" role="caption"
 # Each row is one position, written with four hands. From 0 to 1 only the first hand moves visibly;
@@ -170,6 +170,7 @@ drawings.dials()
 #
 # 用普通的 Python 写出一个位置：
 
+
 # %%
 def by_the_formula(p, D):
     row = []
@@ -199,7 +200,9 @@ for D in (4, 6, 8, 64):
         assert torch.allclose(sinusoidal(torch.tensor(p), D).double(), expected, rtol=0, atol=6e-8)
 
 exponents = -torch.log(frequencies(6)) / math.log(10000)
-assert torch.allclose(exponents.repeat_interleave(2) * 6, torch.tensor([0.0, 0, 2, 2, 4, 4]).double())
+assert torch.allclose(
+    exponents.repeat_interleave(2) * 6, torch.tensor([0.0, 0, 2, 2, 4, 4]).double()
+)
 
 # %% [markdown] lang="en" role="claim"
 # The function agrees with the plain formula to 6 × 10⁻⁸ in float32, at widths 4 to 64 and positions
@@ -219,6 +222,7 @@ assert torch.allclose(exponents.repeat_interleave(2) * 6, torch.tensor([0.0, 0, 
 # !!! note "常听说，其实不对：i 是维度"
 #     公式里的 $i$ 是数对的编号，指数是 $2i/D$。循环 `for i in range(0, D, 2)` 走的是维度，它的 `i` 已经是数对编号的两倍。这时再照论文写 `2 * i`，就多乘了一次 2；如果余弦那一维再按自己的编号算，正弦和余弦就用了两个不同的角度。程序不会报错。
 
+
 # %%
 def with_the_fault(p, D):
     row = []
@@ -236,6 +240,7 @@ print("faulty", [round(number, 6) for number in with_the_fault(1, 4)])
 
 # %% [markdown] lang="zh"
 # 针的长度是 1，这就是检验的办法：每一对里 $\sin^2 + \cos^2 = 1$，前提是两者用同一个角度。因此表的每一行长度都是 $\sqrt{D/2}$。
+
 
 # %% check=true
 def lengths_of_pairs(rows):
@@ -284,7 +289,7 @@ SinusoidalEncoding(5)
 # $$\lambda_i = \frac{2\pi}{\omega_i} = 2\pi \cdot 10000^{2i/D}.$$
 
 # %%
-drawings.wavelength_of_each_pair()
+waves.wavelength_of_each_pair()
 
 # %% [markdown] lang="en" role="caption"
 # The wavelengths of a wide encoding (dots) and of a narrow one (diamonds). The scale is
@@ -337,7 +342,7 @@ slow = (wide > 512).sum().item()
 # 沿着位置看一对数，看到的是两条波，彼此错开四分之一圈。第 0 对每六个位置起伏一次；第 16 对走了一百个位置，连四分之一圈都没转完。
 
 # %%
-drawings.curves()
+waves.curves()
 
 # %% [markdown] lang="en" role="caption"
 # Four of the 32 pairs at $D = 64$. Every fourth pair is slower by a factor of
@@ -356,7 +361,7 @@ drawings.curves()
 # %%
 table = sinusoidal_table(128, 64)
 print(table.shape)
-drawings.heat_map()
+waves.heat_map()
 
 # %% [markdown] lang="en" role="caption"
 # The whole table for 128 positions at $D = 64$. Read a row, and you have one position. Read from
@@ -378,7 +383,7 @@ drawings.heat_map()
 # 为什么偏偏用正弦和余弦，而不用别的波？不管站在哪里，往前走三个位置，每根针转过的角度都只由“三”决定。
 
 # %%
-drawings.turning()
+hands.turning()
 
 # %% [markdown] lang="en" role="caption"
 # From the pale hand to the strong one are three steps. Along a row the angle is the same, though
@@ -412,6 +417,7 @@ drawings.turning()
 # $$
 #
 # 所有的对合在一起是一个矩阵 $M_k$，这样的小块排在它的对角线上，于是 $\mathrm{PE}(p + k) = M_k \, \mathrm{PE}(p)$。$M_k$ 里没有位置 $p$。作者选这些波，原因就在这里：他们希望模型用一个固定的矩阵，就能学会看“往前 $k$ 个位置”。
+
 
 # %%
 def step_matrix(k, D):
@@ -467,7 +473,7 @@ assert max(turn_errors) < 1e-11
 # $p$ 和 $q$ 单独都不起作用，起作用的只有两者之差。
 
 # %%
-drawings.similarity()
+waves.similarity()
 
 # %% [markdown] lang="en" role="caption"
 # The dot product against the offset at $D = 64$. It is largest at 0, falls, and ripples: some far
@@ -475,6 +481,7 @@ drawings.similarity()
 
 # %% [markdown] lang="zh" role="caption"
 # $D = 64$ 时点积随偏移的变化。它在 0 处最大，随后下降，又有起伏：有些远的位置比近的位置更像。
+
 
 # %% check=true
 def dot(p, q, D=64):
@@ -518,6 +525,7 @@ assert torch.allclose(dot(p, p), torch.tensor(32.0).double(), rtol=0, atol=1e-12
 # %% [markdown] lang="zh"
 # !!! note "常听说，其实不对：离得越远越不像"
 #     当作大致的趋势，这话没错；当作规律就不对了。下面的代码找出点积第一次回升的地方。
+
 
 # %% check=true
 def first_rise(D):
@@ -601,7 +609,9 @@ print(f"angles in float64: {our_error:.1e}")
 # %% check=true
 assert usual_error > 1e-3
 assert our_error < 6e-8
-table_error = (sinusoidal_table(131_072, 64)[-1000:] - sinusoidal(far, 64, dtype=torch.float64)).abs()
+table_error = (
+    sinusoidal_table(131_072, 64)[-1000:] - sinusoidal(far, 64, dtype=torch.float64)
+).abs()
 assert table_error.max() < 6e-8
 
 # %% [markdown] lang="en" role="claim"
@@ -855,7 +865,7 @@ added.read_from_the_sum(as_they_are, scaled)
 # %% check=true
 for shares in (as_they_are, scaled):
     assert shares["token"][1] > 0.99 and shares["position"][1] > 0.85
-assert as_they_are["token"][0] < 0.05 < 0.95 < scaled["token"][0]
+assert as_they_are["token"][0] < 0.05 and scaled["token"][0] > 0.95
 
 # %% [markdown] lang="en" role="claim"
 # The probes read the token rightly in {{ as_they_are["token"][1]:.1% }} and
@@ -873,6 +883,7 @@ assert as_they_are["token"][0] < 0.05 < 0.95 < scaled["token"][0]
 
 # %% [markdown] lang="zh"
 # 可见相加并没有藏起哪一个：一个矩阵就能把它们分开。之所以做得到，是因为两者占的方向不同。慢的那些对在短文本里几乎不动，所以 128 个编码都挤在 384 个方向中的少数几个附近，而词元向量用到了全部 384 个方向。
+
 
 # %% check=true
 def directions(rows, share=0.99):
@@ -914,6 +925,7 @@ added.lengths(typical, D)
 
 # %% [markdown] lang="zh" role="caption"
 # 维度 384：训练好的表里词元向量的平均长度、位置向量的长度，以及乘上 √D 之后的词元向量的长度。
+
 
 # %%
 def mean_length(rows):

@@ -59,8 +59,7 @@ def check_ids(ids: Tensor, size: int, name: str = "ids") -> None:
         place = tuple(((ids < 0) | (ids >= size)).nonzero()[0].tolist())
         where = f"at index {list(place)} of shape {list(ids.shape)}" if place else "as a scalar"
         raise IndexError(
-            f"{name} must lie in 0..{size - 1}, for a table of {size} rows; "
-            f"got {ids[place].item()} {where}"
+            f"{name} must lie in 0..{size - 1} ({size} rows); got {ids[place].item()} {where}"
         )
 
 

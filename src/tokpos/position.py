@@ -26,7 +26,7 @@ class ScoreTerms(NamedTuple):
     The scores of a head of width d are ``(q k^T + inside) / sqrt(d) + outside``. A term of None
     adds nothing. Whether a model divides at all is the attention layer's affair: T5 does not.
 
-    Parameters
+    Attributes
     ----------
     inside
         Added before the division, where a term belongs that depends on the query (Shaw,

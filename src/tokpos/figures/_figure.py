@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Collection
 from io import BytesIO
 from pathlib import Path
@@ -136,7 +137,9 @@ class Figure:
 
 def _demand_glyphs(canvas: Canvas) -> None:
     known = drawable_characters()
-    canvas.drawn.draw_without_rendering()
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", r"Glyph \d+ .* missing")  # an error below
+        canvas.drawn.draw_without_rendering()  # makes the labels of the ticks
     for text in canvas.drawn.findobj(Text):
         for character in text.get_text():
             if ord(character) not in known and character != "\n":

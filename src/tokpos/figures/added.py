@@ -8,8 +8,9 @@ from collections.abc import Iterator, Mapping
 import torch
 from torch import Tensor
 
-from tokpos.figures._canvas import Canvas, Plane
+from tokpos.figures._canvas import Canvas
 from tokpos.figures._figure import Figure, Say
+from tokpos.figures._plane import Plane
 from tokpos.sinusoidal import sinusoidal_table
 
 WIDTH = 520.0
@@ -66,8 +67,13 @@ def token_plus_position(tokens: list[str], vectors: Tensor, columns: int = 48) -
                     if tokens.count(token) > 1:
                         label.set(color=canvas.color("ink"), fontweight="bold")
             sign = ("", "+ ", "= ")[i]
-            axes.set_title(sign + canvas.say(words), loc="left", x=-0.24,
-                           color=canvas.color(role), fontweight="bold")
+            axes.set_title(
+                sign + canvas.say(words),
+                loc="left",
+                x=-0.24,
+                color=canvas.color(role),
+                fontweight="bold",
+            )
 
     def alt(say: Say) -> str:
         return say(
@@ -157,16 +163,19 @@ def lengths(token: float = 1.0, width: int = 384) -> Figure:
 
     def draw(canvas: Canvas) -> None:
         plane, say = canvas.plane(WIDTH, 214), canvas.say
-        for i, (words, role, length) in enumerate((
-            (say("token vector as it is"), "token", token),
-            (say("position vector"), "position", position),
-            (say("token vector times √D"), "token", token * factor),
-        )):
+        for i, (words, role, length) in enumerate(
+            (
+                (say("token vector as it is"), "token", token),
+                (say("position vector"), "position", position),
+                (say("token vector times √D"), "token", token * factor),
+            )
+        ):
             y = 8 + 70 * i
             plane.text(10, y + 10, words, role, align="left")
             plane.cell(10, y + 24, 440 * length / longest, 26, fill=role, edge=role)
-            plane.text(18 + 440 * length / longest, y + 37, f"{length:.1f}", role, align="left",
-                       bold=True)
+            plane.text(
+                18 + 440 * length / longest, y + 37, f"{length:.1f}", role, align="left", bold=True
+            )
 
     def alt(say: Say) -> str:
         return say(
@@ -202,16 +211,20 @@ def read_from_the_sum(
 
     def draw(canvas: Canvas) -> None:
         plane, say = canvas.plane(WIDTH, 400), canvas.say
-        for i, (title, shares) in enumerate((
-            (say("token vectors as they are"), stored),
-            (say("token vectors times √D"), scaled),
-        )):
+        for i, (title, shares) in enumerate(
+            (
+                (say("token vectors as they are"), stored),
+                (say("token vectors times √D"), scaled),
+            )
+        ):
             top = 200 * i
             plane.text(10, top + 20, title, align="left", bold=True)
-            for j, (role, name) in enumerate((
-                ("position", say("position")),
-                ("token", say("token")),
-            )):
+            for j, (role, name) in enumerate(
+                (
+                    ("position", say("position")),
+                    ("token", say("token")),
+                )
+            ):
                 for k, words in enumerate((say("nearest row"), say("linear probe"))):
                     y = top + 40 + 74 * j + 32 * k
                     share = shares[role][k]
@@ -219,8 +232,9 @@ def read_from_the_sum(
                         plane.text(10, y + 29, name, role, align="left", bold=True)
                     plane.text(198, y + 13, words, "faint", align="right", size=SMALL)
                     plane.cell(208, y, 236, 26)
-                    plane.cell(208, y, 236 * share, 26, edge=role,
-                               fill=role if k else f"{role}-soft")
+                    plane.cell(
+                        208, y, 236 * share, 26, edge=role, fill=role if k else f"{role}-soft"
+                    )
                     plane.text(452, y + 13, f"{share:.1%}", role, align="left", bold=True)
 
     def alt(say: Say) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -17,22 +17,32 @@ WIDTH = 530.0
 SMALL = 13.0
 
 
-def spread_of_rows(tokens: Sequence[str], stages: Mapping[str, Tensor]) -> Figure:
-    """How the numbers of each row are spread, before and after LayerNorm.
+def spread_of_rows(
+    tokens: Sequence[str], before: Tensor, normalized: Tensor, after: Tensor
+) -> Figure:
+    """How the numbers of each row are spread, before LayerNorm, within it, and after.
 
     Parameters
     ----------
     tokens : sequence of str
         The tokens of the text.
-    stages : mapping
-        ``[S, D]`` tensors by their English titles, in order, each a phrase that the catalogues
-        of the figures know.
+    before : Tensor
+        The rows that enter, ``[S, D]``.
+    normalized : Tensor
+        Those rows with mean 0 and variance 1.
+    after : Tensor
+        The same with the learned weight and bias of each column.
 
     Returns
     -------
     Figure
         A curve for each row, with its standard deviation and its largest number.
     """
+    stages = {
+        "the sum, before LayerNorm": before,
+        "each row less its mean, divided by its std": normalized,
+        "times weight, plus bias: the output": after,
+    }
     rows = {title: tensor.detach().double().numpy() for title, tensor in stages.items()}
 
     def draw(canvas: Canvas) -> None:
@@ -90,10 +100,6 @@ def gallery() -> Iterator[Figure]:
     """Every figure of this module once, with seeded rows."""
     rows = torch.randn(4, 256, generator=torch.Generator().manual_seed(6))
     rows = rows * torch.tensor([[0.05], [0.1], [0.2], [0.1]])
-    after = torch.nn.functional.layer_norm(rows, (256,))
+    normalized = torch.nn.functional.layer_norm(rows, (256,))
     tokens = ["[CLS]", "hello", "world", "[SEP]"]
-    stages = {
-        "the sum, before LayerNorm": rows,
-        "each row less its mean, divided by its std": after,
-    }
-    yield spread_of_rows(tokens, stages)
+    yield spread_of_rows(tokens, rows, normalized, normalized * 0.5 + 0.1)

@@ -1,8 +1,7 @@
-"""The sinusoidal encoding in pictures: hands that turn, waves, and what they have in common.
+"""The sinusoidal encoding as a clock: each pair is a hand that turns.
 
-A pair (sin, cos) of the encoding is drawn as the hand of a clock: it starts at the top, turns
-clockwise, and the tip is sin to the right and cos up. `tokpos.figures.added` shows what happens
-when positions meet tokens.
+A hand starts at the top and turns clockwise; its tip is sin to the right and cos up. The same
+encoding as waves is in `tokpos.figures.waves`, its sum with tokens in `tokpos.figures.added`.
 """
 
 from __future__ import annotations
@@ -11,25 +10,20 @@ import math
 from collections.abc import Iterator, Sequence
 
 import numpy as np
-import torch
-from matplotlib.axes import Axes
 from matplotlib.patches import Arc, Circle
 
-from tokpos.figures._canvas import Canvas, Plane
+from tokpos.figures._canvas import Canvas
 from tokpos.figures._figure import Figure, Say
-from tokpos.sinusoidal import frequencies, sinusoidal, wavelengths
+from tokpos.figures._plane import Plane
+from tokpos.sinusoidal import frequencies, wavelengths
 
 WIDTH = 520.0
 SMALL = 13.0
 
 
-def _number(value: float, digits: int = 2) -> str:
-    return f"{value:,.{digits}f}".replace("-", "−")
-
-
-def _wave(length: float) -> str:
+def wave(length: float) -> str:
     """A wavelength with three digits or more."""
-    return _number(length, 2 if length < 10 else 1 if length < 100 else 0)
+    return f"{length:,.{2 if length < 10 else 1 if length < 100 else 0}f}"
 
 
 def _tip(x: float, y: float, reach: float, angle: float) -> tuple[float, float]:
@@ -50,9 +44,7 @@ def _hand(
 ) -> None:
     color = plane.canvas.color(role)
     tip = _tip(x, y, reach, angle)
-    plane.axes.plot(
-        [x, tip[0]], [y, tip[1]], color=color, linewidth=weight, solid_capstyle="round"
-    )
+    plane.axes.plot([x, tip[0]], [y, tip[1]], color=color, linewidth=weight, solid_capstyle="round")
     plane.axes.add_patch(Circle((x, y), weight * 0.9, facecolor=color, edgecolor="none"))
 
 
@@ -126,10 +118,11 @@ def one_hand(angle: float = 1.0) -> Figure:
         plane.line((x, y), (x, tip[1]), "key", weight=3)
         _hand(plane, x, y, radius, angle, "position", 4)
         _arc(plane, x, y, 44, 0, angle, "position")
-        plane.text(x - 10, (y + tip[1]) / 2, f"cos = {_number(cosine, 3)}", "key", align="right")
-        plane.text((x + tip[0]) / 2 + 4, tip[1] - 14, f"sin = {_number(sine, 3)}", "query")
-        plane.text(tip[0] + 14, tip[1], f"({_number(sine, 3)}, {_number(cosine, 3)})",
-                   "position", align="left", bold=True)
+        plane.text(x - 10, (y + tip[1]) / 2, f"cos = {cosine:.3f}", "key", align="right")
+        plane.text((x + tip[0]) / 2 + 4, tip[1] - 14, f"sin = {sine:.3f}", "query")
+        plane.text(
+            tip[0] + 14, tip[1], f"({sine:.3f}, {cosine:.3f})", "position", align="left", bold=True
+        )
         words = say("turned by {angle} radian", angle=f"{angle:g}")
         plane.text(x, y + 34, words, "position")
 
@@ -138,8 +131,8 @@ def one_hand(angle: float = 1.0) -> Figure:
             "A hand of length 1 on a dial, turned clockwise from the top by {angle} radian. Its "
             "tip is sin = {sine} to the right and cos = {cosine} up.",
             angle=f"{angle:g}",
-            sine=_number(sine, 3),
-            cosine=_number(cosine, 3),
+            sine=f"{sine:.3f}",
+            cosine=f"{cosine:.3f}",
         )
 
     return Figure("sinusoidal-one-hand", draw, alt)
@@ -151,8 +144,15 @@ def _arc(
     """The arc that a hand sweeps from angle `start` to `end`."""
     degrees = [math.degrees(angle) - 90 for angle in (start, end)]
     plane.axes.add_patch(
-        Arc((x, y), 2 * radius, 2 * radius, theta1=degrees[0], theta2=degrees[1],
-            color=plane.canvas.color(role), linewidth=2.2)
+        Arc(
+            (x, y),
+            2 * radius,
+            2 * radius,
+            theta1=degrees[0],
+            theta2=degrees[1],
+            color=plane.canvas.color(role),
+            linewidth=2.2,
+        )
     )
 
 
@@ -179,16 +179,25 @@ def comes_back(until: int = 48) -> Figure:
         axes.plot(line, 2 * np.abs(np.sin(line / 2)), color=canvas.color("rule"), linewidth=1.6)
         axes.plot(whole, distance, "o", color=canvas.color("position"), markersize=5)
         turn = 2 * math.pi
-        axes.plot([turn, nearest], [0, distance[nearest]], "o", markersize=11,
-                  markerfacecolor="none", markeredgecolor=canvas.color("ink"), clip_on=False)
+        axes.plot(
+            [turn, nearest],
+            [0, distance[nearest]],
+            "o",
+            markersize=11,
+            markerfacecolor="none",
+            markeredgecolor=canvas.color("ink"),
+            clip_on=False,
+        )
         words = canvas.say("{turn}: back, but no token stands here", turn=f"2π ≈ {turn:.2f}")
         axes.text(-0.5, 2.36, words, va="top")
         axes.plot([turn, turn], [0.1, 2.1], color=canvas.color("faint"), linewidth=0.8)
-        words = canvas.say("{place}: off by {distance}", place=nearest,
-                           distance=f"{distance[nearest]:.3f}")
+        words = canvas.say(
+            "{place}: off by {distance}", place=nearest, distance=f"{distance[nearest]:.3f}"
+        )
         axes.text(until + 0.5, 2.36, words, va="top", ha="right")
         axes.plot([nearest, nearest], [0.1, 2.1], color=canvas.color("faint"), linewidth=0.8)
         axes.set(xlim=(-0.5, until + 0.5), ylim=(0, 2.1), yticks=[0, 1, 2])
+        axes.set_xticks(range(0, until + 1, 10))
         axes.set_xlabel(canvas.say("position"))
 
     def alt(say: Say) -> str:
@@ -229,7 +238,7 @@ def dials(width: int = 8, positions: Sequence[int] = (0, 1, 2, 10, 100, 1000)) -
         for pair, x in enumerate(centers):
             plane.text(x, 16, say("pair {pair}", pair=pair), bold=True)
             plane.text(x, 38, say("turns once in"), "faint", size=SMALL)
-            plane.text(x, 56, say("{wave} steps", wave=_wave(waves[pair])), "faint", size=SMALL)
+            plane.text(x, 56, say("{wave} steps", wave=wave(waves[pair])), "faint", size=SMALL)
         plane.text(50, 38, say("position"), "position", bold=True)
         for row, position in enumerate(positions):
             y = 112 + 84 * row
@@ -244,182 +253,11 @@ def dials(width: int = 8, positions: Sequence[int] = (0, 1, 2, 10, 100, 1000)) -
             "turns once in {fast} positions, that of the last pair once in {slow}.",
             pairs=len(turn),
             positions=", ".join(f"{position:,}" for position in positions),
-            fast=_wave(waves[0]),
-            slow=_wave(waves[-1]),
+            fast=wave(waves[0]),
+            slow=wave(waves[-1]),
         )
 
     return Figure("sinusoidal-dials", draw, alt)
-
-
-def wavelength_of_each_pair(width: int = 64, small: int = 4, text: int = 512) -> Figure:
-    """The wavelengths, a geometric series, for a wide and a narrow encoding.
-
-    Parameters
-    ----------
-    width
-        Width D of the wide encoding.
-    small
-        Width of the narrow one.
-    text
-        A length of text to compare with.
-
-    Returns
-    -------
-    Figure
-        A figure named ``sinusoidal-wavelengths``.
-    """
-    wide, narrow = wavelengths(width).tolist(), wavelengths(small).tolist()
-
-    def draw(canvas: Canvas) -> None:
-        axes = canvas.sheet(WIDTH, 420).add_axes((0.15, 0.13, 0.82, 0.8))
-        axes.set_yscale("log")
-        for y, words in (
-            (2 * math.pi * 10000, canvas.say("2π · 10,000, which no pair reaches")),
-            (text, canvas.say("a text of {length} tokens", length=text)),
-        ):
-            axes.axhline(y, color=canvas.color("faint"), linewidth=1, linestyle=(0, (4, 3)))
-            axes.text(len(wide) - 1, y * 1.12, words, color=canvas.color("faint"), ha="right")
-        axes.plot(range(len(wide)), wide, "o", color=canvas.color("position"), markersize=6)
-        axes.plot(range(len(narrow)), narrow, "D", color=canvas.color("segment"), markersize=9,
-                  clip_on=False)
-        axes.text(len(wide) - 3.4, wide[-1] / 1.5, f"D = {width}: {_wave(wide[-1])}",
-                  color=canvas.color("position"), ha="right")
-        axes.text(len(narrow) - 0.2, narrow[-1], f"D = {small}: {_wave(narrow[-1])}",
-                  color=canvas.color("segment"), va="center")
-        axes.text(1.0, wide[0] / 1.15, f"2π ≈ {wide[0]:.2f}", va="top")
-        axes.set(xlim=(-0.8, len(wide) - 0.5), ylim=(3, 150_000))
-        axes.set_yticks([10, 100, 1000, 10_000, 100_000], ["10", "100", "1,000", "10,000",
-                                                            "100,000"])
-        axes.minorticks_off()
-        axes.set_xlabel(canvas.say("pair i"))
-        axes.set_title(canvas.say("positions for one turn"), loc="left", x=-0.16)
-
-    def alt(say: Say) -> str:
-        return say(
-            "Wavelengths on a logarithmic scale. At D = {width} they rise in {pairs} even steps "
-            "from {fast} to {slow} positions; at D = {small} there are only {few}: {values}. None "
-            "reaches 2π · 10,000.",
-            width=width,
-            pairs=len(wide),
-            fast=_wave(wide[0]),
-            slow=_wave(wide[-1]),
-            small=small,
-            few=len(narrow),
-            values=", ".join(map(_wave, narrow)),
-        )
-
-    return Figure("sinusoidal-wavelengths", draw, alt)
-
-
-def heat_map(length: int = 128, width: int = 64) -> Figure:
-    """The whole table: a row for each position, a column for each coordinate.
-
-    Parameters
-    ----------
-    length
-        Number of positions S.
-    width
-        Width D of the encoding.
-
-    Returns
-    -------
-    Figure
-        A figure named ``sinusoidal-heat-map``.
-    """
-    table = sinusoidal(torch.arange(length), width).numpy()
-
-    def draw(canvas: Canvas) -> None:
-        sheet = canvas.sheet(WIDTH, 560)
-        axes = sheet.add_axes((0.11, 0.13, 0.87, 0.76))
-        scale = canvas.colormap("faint", "paper", "position")
-        axes.imshow(table, cmap=scale, vmin=-1, vmax=1, aspect="auto", interpolation="none")
-        axes.spines[:].set_visible(False)
-        axes.set(ylabel=canvas.say("position"), xticks=[0, width // 2, width - 1])
-        axes.xaxis.tick_top()
-        axes.set_xlabel(canvas.say("coordinate of the encoding"))
-        axes.xaxis.set_label_position("top")
-        key = sheet.add_axes((0.4, 0.045, 0.3, 0.028))
-        key.imshow(np.linspace(-1, 1, 61)[None], cmap=scale, aspect="auto", interpolation="none")
-        key.spines[:].set_visible(False)
-        key.set(yticks=[], xticks=[0, 30, 60], xticklabels=["−1", "0", "1"])
-        for x, words, align in ((0, "fast pairs", "left"), (1, "slow pairs", "right")):
-            axes.text(x, -0.025, canvas.say(words), transform=axes.transAxes, ha=align, va="top")
-
-    def alt(say: Say) -> str:
-        return say(
-            "A map of {length} positions by {width} coordinates. On the left, stripes that "
-            "alternate within a few positions; to the right they grow longer, until sines stay "
-            "near 0 and cosines near 1.",
-            length=length,
-            width=width,
-        )
-
-    return Figure("sinusoidal-heat-map", draw, alt)
-
-
-def curves(pairs: Sequence[int] = (0, 4, 8, 16), length: int = 100, width: int = 64) -> Figure:
-    """Sine and cosine of a few pairs against the position, one above the other.
-
-    Parameters
-    ----------
-    pairs
-        Which pairs i to draw.
-    length
-        Number of positions S.
-    width
-        Width D of the encoding.
-
-    Returns
-    -------
-    Figure
-        A figure named ``sinusoidal-curves``.
-    """
-    turn, waves = frequencies(width), wavelengths(width)
-    line = torch.linspace(0, length - 1, 1000, dtype=torch.float64)
-
-    def draw(canvas: Canvas) -> None:
-        panel = 122.0
-        height = panel * len(pairs) + 46
-        sheet = canvas.sheet(WIDTH, height)
-        for i, pair in enumerate(pairs):
-            bottom = (height - panel * (i + 1) + 14) / height
-            axes = sheet.add_axes((0.06, bottom, 0.84, 76 / height))
-            last = pair == pairs[-1]
-            _draw_waves(canvas, axes, (line * turn[pair]).numpy(), line.numpy(), last)
-            words = canvas.say("pair {pair}, turns once in {wave} positions", pair=pair,
-                               wave=_wave(waves[pair].item()))
-            axes.set_title(words, loc="left")
-            if last:
-                axes.set_xlabel(canvas.say("position"))
-
-    def alt(say: Say) -> str:
-        return say(
-            "Sine and cosine of the pairs {pairs} at D = {width}, for positions 0 to {last}: the "
-            "first turns once in {fast} positions, the last once in {slow}.",
-            pairs=", ".join(map(str, pairs)),
-            width=width,
-            last=length - 1,
-            fast=_wave(waves[pairs[0]].item()),
-            slow=_wave(waves[pairs[-1]].item()),
-        )
-
-    return Figure("sinusoidal-curves", draw, alt)
-
-
-def _draw_waves(
-    canvas: Canvas, axes: Axes, angles: np.ndarray, positions: np.ndarray, ticks: bool
-) -> None:
-    """The two curves of one pair, each named at its right end."""
-    sine, cosine = np.sin(angles), np.cos(angles)
-    lift = 0.28 if abs(sine[-1] - cosine[-1]) < 0.5 else 0.0
-    up = 1 if sine[-1] >= cosine[-1] else -1
-    for name, wave, role, shift in (("sin", sine, "query", up), ("cos", cosine, "key", -up)):
-        axes.plot(positions, wave, color=canvas.color(role), linewidth=1.8)
-        axes.text(positions[-1] * 1.015, wave[-1] + shift * lift, name, va="center",
-                  color=canvas.color(role))
-    axes.set(xlim=(0, positions[-1]), ylim=(-1.1, 1.1), yticks=[-1, 1])
-    axes.set_yticklabels(["−1", "1"])
-    axes.tick_params(labelbottom=ticks)
 
 
 def turning(
@@ -462,8 +300,12 @@ def turning(
                 _hand(plane, x, y, 62, before, "rule", 4)
                 _hand(plane, x, y, 62, after, "position", 4)
                 _arc(plane, x, y, 40, before, after, "position")
-            words = say("pair {pair}: {step} steps turn it by {angle}°", pair=pair, step=step,
-                        angle=f"{angles[row]:.1f}")
+            words = say(
+                "pair {pair}: {step} steps turn it by {angle}°",
+                pair=pair,
+                step=step,
+                angle=f"{angles[row]:.1f}",
+            )
             plane.text(WIDTH / 2, y + 90, words)
 
     def alt(say: Say) -> str:
@@ -481,75 +323,10 @@ def turning(
     return Figure("sinusoidal-turning", draw, alt)
 
 
-def similarity(width: int = 64, reach: int = 150) -> Figure:
-    """The dot product of two encodings against their offset: even, and not falling all the way.
-
-    Parameters
-    ----------
-    width
-        Width D of the encoding.
-    reach
-        Largest offset that is drawn.
-
-    Returns
-    -------
-    Figure
-        A figure named ``sinusoidal-similarity``.
-    """
-    offsets = np.arange(-reach, reach + 1)
-    turn = frequencies(width).numpy()
-    products = np.cos(offsets[:, None] * turn).sum(axis=1)
-    ahead = products[reach:]
-    far = reach // 2 + int(ahead[reach // 2 :].argmax())
-    near = int((ahead < ahead[far]).argmax())
-
-    def draw(canvas: Canvas) -> None:
-        axes = canvas.sheet(WIDTH, 360).add_axes((0.09, 0.16, 0.88, 0.75))
-        color = canvas.color("position")
-        axes.plot(offsets, products, color=color, linewidth=1.4)
-        axes.plot(offsets, products, "o", color=color, markersize=2.4)
-        axes.text(7, ahead[0], f"D/2 = {width // 2}", va="center")
-        for offset, side, words in (
-            (near, "right", canvas.say("offset {offset}:\n{product}", offset=near,
-                                       product=f"{ahead[near]:.1f}")),
-            (far, "center", canvas.say("offset {offset}:\n{product}, more again", offset=far,
-                                       product=f"{ahead[far]:.1f}")),
-        ):
-            axes.plot([offset], [ahead[offset]], "o", markersize=10, markerfacecolor="none",
-                      markeredgecolor=canvas.color("ink"))
-            axes.plot([offset] * 2, [5.6, ahead[offset] - 0.6], color=canvas.color("faint"),
-                      linewidth=0.8)
-            axes.text(offset + (8 if side == "right" else 0), 5.2, words, ha=side, va="top",
-                      linespacing=1.3)
-        axes.text(-reach / 2, 5.2, canvas.say("the same on this side"), ha="center", va="top")
-        axes.set(xlim=(-reach, reach), ylim=(0, width / 2 * 1.08))
-        axes.set_xlabel(canvas.say("offset p − q"))
-        axes.set_title("PE(p) · PE(q)", loc="left", x=-0.08)
-
-    def alt(say: Say) -> str:
-        return say(
-            "The dot product PE(p) · PE(q) at D = {width} against p − q: {top} at offset 0, the "
-            "same on both sides, falling in ripples. At offset {far} it is {more}, at offset "
-            "{near} only {less}.",
-            width=width,
-            top=width // 2,
-            far=far,
-            more=f"{ahead[far]:.1f}",
-            near=near,
-            less=f"{ahead[near]:.1f}",
-        )
-
-    return Figure("sinusoidal-similarity", draw, alt)
-
-
 def gallery() -> Iterator[Figure]:
-    """Every figure of this subject once, as in the lesson."""
+    """Every figure of this module once, as in the lesson."""
     yield clock()
     yield one_hand()
     yield comes_back()
     yield dials()
-    yield wavelength_of_each_pair()
-    yield heat_map()
-    yield curves()
     yield turning()
-    yield similarity()

@@ -1,0 +1,133 @@
+"""`mkdocs serve` of a tiny site: one rebuild for an edit, errors on their page, recovery."""
+
+import re
+import socket
+import subprocess
+import sys
+import threading
+import time
+import urllib.request
+
+import pytest
+from tests.build.tiny_site import ENVIRONMENT, TinySite
+
+PATIENCE = 90  # seconds that a rebuild may take on a busy machine before the test gives up
+
+
+class Server:
+    """A running `mkdocs serve` and what it says."""
+
+    def __init__(self, site: TinySite):
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            self.port = free.getsockname()[1]
+        self.site = site
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "mkdocs", "serve", "-a", f"127.0.0.1:{self.port}"],
+            cwd=site.root, env=ENVIRONMENT, text=True,
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+        )  # fmt: skip
+        self.said: list[str] = []
+        self.listener = threading.Thread(target=self._listen)
+        self.listener.start()
+        self.wait("Serving on")
+
+    def _listen(self) -> None:
+        for line in self.process.stdout:
+            self.said.append(line)
+
+    def wait(self, words: str, start: int = 0) -> None:
+        deadline = time.monotonic() + PATIENCE
+        while not any(words in line for line in self.said[start:]):
+            assert time.monotonic() < deadline and self.process.poll() is None, "".join(self.said)
+            time.sleep(0.05)
+
+    def get(self, page: str) -> str:
+        with urllib.request.urlopen(f"http://127.0.0.1:{self.port}/{page}", timeout=60) as answer:
+            return answer.read().decode()
+
+    def epoch(self, page: str = "lessons/one.html") -> str:
+        """The mark by which an open page knows that there is a newer build."""
+        return re.search(r"livereload\((\d+),", self.get(page))[1]
+
+    def edit(self, name: str, old: str, new: str) -> list[str]:
+        """Save an edit, wait for its rebuild and for any further one; return what was said."""
+        start = len(self.said)
+        self.site.edit(name, old, new)
+        self.wait("Reloading browsers", start)
+        time.sleep(2)
+        return self.said[start:]
+
+    def stop(self) -> None:
+        self.process.terminate()
+        self.process.wait(20)
+        self.listener.join()
+        self.process.stdout.close()
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory):
+    running = Server(TinySite(tmp_path_factory.mktemp("served")))
+    yield running
+    running.stop()
+
+
+def rebuilds(said: list[str]) -> int:
+    return sum("Reloading browsers" in line for line in said)
+
+
+def runs(said: list[str]) -> list[str]:
+    return [match[1] for line in said if (match := re.search(r"Lesson (\S+) (?:ran|failed)", line))]
+
+
+@pytest.mark.parametrize(
+    ("name", "old", "new", "executed", "english", "chinese"),
+    [
+        ("docs/lessons/one.py", "A plain sentence.", "A plainer sentence.", [], "A plainer sentence", "一句话"),
+        ("docs/lessons/one.py", "一句话。", "一句短话。", [], "A plainer sentence", "一句短话"),
+        ("docs/lessons/one.py", "{{ VALUE }}", "{{ VALUE + 1 }}", ["lessons/one"], "The value is 8", "值是 8"),
+        ("src/pack.py", "7", "70", ["lessons/one"], "The value is 71", "值是 71"),
+        ("docs/lessons/two.py", "[][0]", "[1][1]", ["lessons/two"], "The value is 71", "值是 71"),
+        ("docs/translations/zh.yml", "本次构建已验证", "已验证", [], "Checked in this build", "已验证"),
+        ("docs/zh/index.md", "欢迎看", "欢迎来看", [], "The value is 71", "值是 71"),
+    ],
+)  # fmt: skip
+def test_an_edit_reaches_both_languages_by_one_rebuild(
+    server, name, old, new, executed, english, chinese
+):
+    before = server.epoch(), server.epoch("zh/lessons/one.html")
+    said = server.edit(name, old, new)
+    assert rebuilds(said) == 1, said
+    assert runs(said) == executed
+    assert english in server.get("lessons/one.html")
+    assert chinese in server.get("zh/lessons/one.html")
+    after = server.epoch(), server.epoch("zh/lessons/one.html")
+    assert after[0] > before[0] and after[1] > before[1]
+
+
+FAULTS = {
+    "a cell that raises": ("docs/lessons/two.py", "[1][1]", "1 / 0", "not IndexError"),
+    "a cell that cannot be read": ("docs/lessons/two.py", "# %% raises", "# %% rises", "unknown option"),
+    "a missing translation": ("docs/lessons/two.py", 'lang="zh"', 'lang="xx"', "site's languages are"),
+    "a dead anchor": ("docs/lessons/two.py", "句话。", "句话 [无](one.md#none)。", "links differ|#none"),
+    "a broken formula": ("docs/lessons/two.py", "sentence.", r"sentence $\nope$.", "nope"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_an_error_shows_on_its_page_and_the_next_save_recovers(server, fault):
+    name, good, bad, message = FAULTS[fault]
+    server.edit(name, good, bad)
+    shown = server.get("lessons/two.html") + server.get("zh/lessons/two.html")
+    assert "build-error" in shown and re.search(message, shown), shown[-3000:]
+    assert "build-error" not in server.get("lessons/one.html")
+    server.edit(name, bad, good)
+    for page in ("lessons/two.html", "zh/lessons/two.html"):
+        assert "build-error" not in server.get(page)
+
+
+def test_a_module_that_cannot_be_read_shows_where_it_is_used(server):
+    server.edit("src/pack.py", "VALUE = 70", "VALUE = = 70")
+    assert "SyntaxError" in server.get("lessons/one.html")
+    server.edit("src/pack.py", "VALUE = = 70", "VALUE = 70")
+    assert "The value is 71" in server.get("lessons/one.html")
