@@ -39,7 +39,7 @@ lock: for-site  ## make both locks from pyproject.toml (ARGS=--upgrade for newer
 	@scripts/lock.sh $(ARGS)
 
 clean:  ## remove everything that was made, .venv included
-	rm -rf .venv site figures .cache .hypothesis .mypy_cache .pytest_cache .ruff_cache
+	rm -rf .venv site .site-* figures .cache .hypothesis .mypy_cache .pytest_cache .ruff_cache
 
 for-site:
 	@scripts/setup.sh site

@@ -68,6 +68,7 @@ make_venv() {
         fail "$("$base" --version) lacks the module venv; install it, on Debian or Ubuntu by" \
             "    sudo apt-get install $package"
     say "making .venv with $("$base" --version)"
+    case $package in python3.11-*) ;; *) say "note: this project is tested with Python 3.11" ;; esac
     rm -rf .venv
     attempt mkdir .venv
     attempt mark unfinished
@@ -109,11 +110,11 @@ exec 3> >(grep --line-buffered -oE 'Downloading .*[0-9]{2}(\.[0-9])? MB\)|^Insta
 
 fingerprint=$(cat requirements.txt requirements-test.txt | sha256sum | cut -c 1-16)
 installed=$(cat "$state" 2>/dev/null || true)
-if [ -e .venv ] && [ -z "$installed" ]; then
+if [ -e .venv ] && [ ! -e "$state" ]; then
     fail "The folder .venv was not made by make. Move it away, or use it yourself:" \
         "    pip install -r requirements.txt && mkdocs serve"
 fi
-if [ "$installed" = unfinished ] || ! "$python" -c '' 2>/dev/null; then
+if [ "${installed:-unfinished}" = unfinished ] || ! "$python" -c '' 2>/dev/null; then
     make_venv
     installed=""
 fi

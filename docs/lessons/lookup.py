@@ -484,7 +484,7 @@ assert len(set(sparse)) == 1
 # one takes {{ sparse[0] }} bytes for {{ n_ids }} IDs, whatever $V$ is.
 
 # %% [markdown] lang="zh" role="claim"
-# 不论查多少个 ID，稠密梯度都占用和表一样多的字节。稀疏梯度对 {{ n_ids }} 个 ID 只占 {{ sparse[0] }} 字节，与 $V$ 无关。
+# 不论查多少个 ID，稠密梯度（dense gradient）都占用和表一样多的字节。稀疏梯度对 {{ n_ids }} 个 ID 只占 {{ sparse[0] }} 字节，与 $V$ 无关。
 
 # %% [markdown] lang="en"
 # ## What the table costs {#size}
@@ -544,7 +544,7 @@ share
 # - 嵌入表是一个形状为 $[V, D]$ 的矩阵，每个词元占一行。
 # - 查表就是复制行：形状为 $[B, S]$ 的 ID 得到形状为 $[B, S, D]$ 的向量。
 # - 它与独热乘积相等，结果和梯度都是；乘法是用来理解的。
-# - 查表的运算量和字节数与 $V$ 无关；表的大小与 $V$ 有关，稠密梯度（dense gradient）的大小也是。
+# - 查表的运算量和字节数与 $V$ 无关；表的大小与 $V$ 有关，稠密梯度的大小也是。
 # - 一行只说明这里是哪个词元，不说明它在什么位置，也不说明旁边是什么。
 #
 # 这些行接下来会怎样？BERT 家族的模型再给它们加上两张表，见 [BERT 的嵌入层](bert_embeddings.md)；最早的 Transformer 给它们加上波，见 [正弦位置编码（sinusoidal position encoding）](sinusoidal.md)。

@@ -60,10 +60,10 @@ hands.one_hand()
 
 # %% [markdown] lang="en" role="caption"
 # One hand is a pair of numbers: the sine and the cosine of its angle. Here it has turned by one
-# radian, about 57 degrees.
+# radian, about {{ math.degrees(1):.0f }} degrees.
 
 # %% [markdown] lang="zh" role="caption"
-# 一根针就是一对数：它的角度的正弦和余弦。图中的针转过了 1 弧度，大约 57 度。
+# 一根针就是一对数：它的角度的正弦和余弦。图中的针转过了 1 弧度，大约 {{ math.degrees(1):.0f }} 度。
 
 # %% [markdown] lang="en"
 # Now let the hand turn by one radian from each position to the next. Position $p$ becomes the
@@ -513,7 +513,7 @@ assert torch.allclose(dot(p, p), torch.tensor(32.0).double(), rtol=0, atol=1e-12
 # %% [markdown] lang="zh"
 # 由此得出两点，都容易被忽略。
 #
-# **它不分方向。**曲线两侧一样：左边第二个和右边第二个同样相像。要分清左右，两者之间需要一个矩阵，见下面最后一道练习；注意力里正好有一个，由查询和键的权重组成。
+# **它不分方向**：曲线两侧一样：左边第二个和右边第二个同样相像。要分清左右，两者之间需要一个矩阵，见下面最后一道练习；注意力里正好有一个，由查询和键的权重组成。
 #
 # **它不是单调的。**
 
@@ -586,13 +586,13 @@ assert second > 2.7
 # ## The digits behind the point {#exact}
 #
 # At position 131,071 the first hand has turned by 131,071 radians. A float32 keeps seven digits or
-# so: six of them go to the whole number, and little is left of the angle. Code that computes the
-# angles in float32, as most does, is off by then. Sine and cosine cannot repair that.
+# so: six of them go to the whole number, and little is left for the fraction. Code that computes
+# the angles in float32, as most does, is off by then. Sine and cosine cannot repair that.
 
 # %% [markdown] lang="zh"
 # ## 小数点后面的数字 {#exact}
 #
-# 到位置 131,071，第一根针转过了 131,071 弧度。float32 大约能保留七位数字：整数部分占去六位，角度就所剩无几了。大多数代码用 float32 算角度，到这里已经不准，正弦和余弦也无法补救。
+# 到位置 131,071，第一根针转过了 131,071 弧度。float32 大约能保留七位数字：整数部分占去六位，留给小数的就所剩无几了。大多数代码用 float32 算角度，到这里已经不准，正弦和余弦也无法补救。
 
 # %%
 far = torch.arange(131_072 - 1000, 131_072)
@@ -668,11 +668,11 @@ print(x.shape)
 added.token_plus_position(text.tokens, vectors[0])
 
 # %% [markdown] lang="en" role="caption"
-# The first 48 of 384 coordinates; pale is −2, strong is 2. Both times, "the" looks up the same row.
+# The first 48 of {{ D }} coordinates; pale is −2, strong is 2. Both times, "the" looks up the same row.
 # After the addition its two rows differ.
 
 # %% [markdown] lang="zh" role="caption"
-# 384 维中的前 48 维；浅色是 −2，深色是 2。“the”两次查到的是同一行，相加之后两行就不同了。
+# {{ D }} 维中的前 48 维；浅色是 −2，深色是 2。“the”两次查到的是同一行，相加之后两行就不同了。
 
 # %% check=true
 first, second_the = 1, 4
@@ -878,11 +878,11 @@ assert as_they_are["token"][0] < 0.05 and scaled["token"][0] > 0.95
 
 # %% [markdown] lang="en"
 # So the sum hides neither: a single matrix parts them. It can, since the two fill different
-# directions. All 128 encodings lie near a few directions of the 384, because the slow pairs hardly
-# move within a short text, and the token vectors use all 384.
+# directions. The encodings lie near a few of the {{ D }} directions, because the slow pairs hardly move
+# within a short text, and the token vectors use nearly all.
 
 # %% [markdown] lang="zh"
-# 可见相加并没有藏起哪一个：一个矩阵就能把它们分开。之所以做得到，是因为两者占的方向不同。慢的那些对在短文本里几乎不动，所以 128 个编码都挤在 384 个方向中的少数几个附近，而词元向量用到了全部 384 个方向。
+# 可见相加并没有藏起哪一个：一个矩阵就能把它们分开。之所以做得到，是因为两者占的方向不同。慢的那些对在短文本里几乎不动，所以各个位置的编码都挤在 {{ D }} 个方向中的少数几个附近，而词元向量几乎用到了全部方向。
 
 
 # %% check=true
@@ -921,10 +921,10 @@ added.lengths(typical, D)
 
 # %% [markdown] lang="en" role="caption"
 # Mean length of a token vector in the trained table, of a position vector, and of a token vector
-# times √D, at width 384.
+# times √D, at width {{ D }}.
 
 # %% [markdown] lang="zh" role="caption"
-# 维度 384：训练好的表里词元向量的平均长度、位置向量的长度，以及乘上 √D 之后的词元向量的长度。
+# 维度为 {{ D }} 时，训练好的表里词元向量的平均长度、位置向量的长度，以及词元向量乘上 √D 之后的长度。
 
 
 # %%

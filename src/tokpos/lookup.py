@@ -54,7 +54,7 @@ def check_ids(ids: Tensor, size: int, name: str = "ids") -> None:
         raise TypeError(f"{name} must be of dtype int32 or int64; got {ids.dtype}{remedy}")
     if not _values_can_be_read(ids):
         return
-    low, high = ids.aminmax()
+    low, high = (edge.item() for edge in ids.aminmax())
     if low < 0 or high >= size:
         place = tuple(((ids < 0) | (ids >= size)).nonzero()[0].tolist())
         where = f"at index {list(place)} of shape {list(ids.shape)}" if place else "as a scalar"

@@ -48,7 +48,8 @@ class Result:
     def provenance(self, language: str) -> str:
         """Where the result comes from, in a sentence of Markdown."""
         return say(
-            "Kept result `{name}`: made by `{script}` on {date}, seed {seed}, {versions}; {machine}.",
+            "Kept result `{name}`: made by `{script}` on {date}, seed {seed}, {versions}; "
+            "{machine}.",
             language,
             f"result {self.name!r}",
             name=self.name,
@@ -124,7 +125,8 @@ def record(name: str, script: str, seed: int, data: dict[str, Any]) -> Result:
     data : dict
         What it found; JSON must be able to hold it.
     """
-    threads = torch.get_num_threads()
+    machine = [platform.system(), platform.machine(), _processor()]
+    machine.append(f"torch threads: {torch.get_num_threads()}")
     return Result(
         name=name,
         script=script,
@@ -133,7 +135,7 @@ def record(name: str, script: str, seed: int, data: dict[str, Any]) -> Result:
             "Python": platform.python_version(),
             "torch": torch.__version__.split("+")[0],
         },
-        machine=f"{platform.system()}, {platform.machine()}, {_processor()}, torch threads: {threads}",
+        machine=", ".join(machine),
         date=date.today().isoformat(),
         data=data,
     )

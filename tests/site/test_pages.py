@@ -24,6 +24,7 @@ FACTS = """() => {
     firsts: document.querySelectorAll("article h1").length,
     ids: [...document.querySelectorAll("[id]")].map((element) => element.id),
     links: [...document.querySelectorAll("a[href]")].map((link) => link.href),
+    inner: [...document.querySelectorAll("a[href]:not([data-tp=switch])")].map((a) => a.href),
     switch: document.querySelector(".tp-switch").href,
     description: head("meta[name=description]", "content"),
     canonical: head("link[rel=canonical]", "href"),
@@ -49,7 +50,7 @@ def seen(paths: list[str], browser: Any, address: str) -> dict[str, Facts]:
         for path in paths:
             watched = Watched(context.new_page(), address)
             status = watched.go(path)
-            watched.page.wait_for_load_state("networkidle")
+            watched.page.wait_for_timeout(150)  # what Material does after the load
             facts = watched.page.evaluate(FACTS)
             found[path] = {**facts, "status": status, "troubles": watched.troubles}
             watched.page.close()
@@ -142,6 +143,15 @@ def test_ids_are_unique_and_anchors_resolve(
                     problems.append(f"{path}: {link} is not there")
                 elif anchor and unquote(anchor) not in seen[name]["ids"]:
                     problems.append(f"{path}: {link} has no such place")
+
+
+def test_links_stay_in_their_language(seen: dict[str, Facts], address: str) -> None:
+    with collected() as problems:
+        for path, facts in seen.items():
+            own = [link for link in facts["inner"] if link.startswith(address)]
+            chinese = path.startswith("zh/")
+            wrong = [link for link in own if link.startswith(f"{address}zh/") != chinese]
+            problems += [f"{path}: {link}" for link in wrong]
 
 
 def test_links_are_relative(site: Path, paths: list[str]) -> None:

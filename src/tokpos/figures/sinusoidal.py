@@ -175,7 +175,7 @@ def comes_back(until: int = 48) -> Figure:
 
     def draw(canvas: Canvas) -> None:
         axes = canvas.sheet(WIDTH, 300).add_axes((0.1, 0.18, 0.87, 0.68))
-        line = np.linspace(0, until, 1200)
+        line = np.linspace(0, until, 481)
         axes.plot(line, 2 * np.abs(np.sin(line / 2)), color=canvas.color("rule"), linewidth=1.6)
         axes.plot(whole, distance, "o", color=canvas.color("position"), markersize=5)
         turn = 2 * math.pi

@@ -158,7 +158,7 @@ def curves(pairs: Sequence[int] = (0, 4, 8, 16), length: int = 100, width: int =
         A figure named ``sinusoidal-curves``.
     """
     turn, waves = frequencies(width), wavelengths(width)
-    line = torch.linspace(0, length - 1, 1000, dtype=torch.float64)
+    line = torch.linspace(0, length - 1, 397, dtype=torch.float64)
 
     def draw(canvas: Canvas) -> None:
         panel = 122.0
@@ -240,7 +240,6 @@ def similarity(width: int = 64, reach: int = 150) -> Figure:
         axes = canvas.sheet(WIDTH, 360).add_axes((0.09, 0.16, 0.88, 0.75))
         color = canvas.color("position")
         axes.plot(offsets, products, color=color, linewidth=1.4)
-        axes.plot(offsets, products, "o", color=color, markersize=2.4)
         axes.text(7, ahead[0], f"D/2 = {width // 2}", va="center")
         for offset, side, words in (
             (

@@ -1,0 +1,53 @@
+"""The notebooks that the site offers run in a fresh kernel as they are, and give what they show."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import nbformat
+import pytest
+from nbclient import NotebookClient
+
+from scripts import assemble, palette
+from scripts.book import Book
+from scripts.execute import ENVIRONMENT
+
+ROOT = Path(__file__).parents[2]
+BOOK = Book(ROOT)
+NOTEBOOKS = [
+    f"{folder}{name}.ipynb"
+    for folder, names in [("", ["lessons/lookup"]), ("zh/", BOOK.names())]
+    for name in names
+]
+
+
+@pytest.mark.parametrize("name", NOTEBOOKS)
+def test_a_downloaded_notebook_gives_what_it_shows(site: Path, name: str) -> None:
+    language = "zh" if name.startswith("zh/") else "en"
+    shown = nbformat.read(site / name, as_version=4)
+    nbformat.validate(shown)
+    run = nbformat.read(site / name, as_version=4)
+    for cell in run.cells:
+        if cell.cell_type == "code":
+            cell.outputs = []
+    environment = os.environ | ENVIRONMENT | {"PYTHONPATH": str(ROOT / "src")}
+    NotebookClient(run, timeout=300, kernel_name="python3").execute(env=environment)
+    for before, after in zip(shown.cells, run.cells, strict=True):
+        if before.cell_type == "code":
+            ours = [_comparable(output, language) for output in before.outputs]
+            theirs = [_comparable(output, language) for output in after.outputs]
+            assert theirs == ours, before.source
+
+
+def _comparable(output: nbformat.NotebookNode, language: str) -> dict:
+    """An output without what a kernel numbers; of a picture, what the notebook holds of it."""
+    plain = {key: value for key, value in output.items() if key in ("output_type", "name", "text")}
+    if output.output_type == "error":
+        return plain | {"error": f"{output.ename}: {output.evalue}"}
+    if "data" not in output:
+        return plain
+    data = dict(assemble.bundle(output.data, language))
+    if assemble.LANGUAGES in output.data and assemble.SVG in data:
+        data[assemble.SVG] = assemble.standalone(data[assemble.SVG], palette.variables("light"))
+    return plain | {"data": data}
