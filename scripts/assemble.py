@@ -31,23 +31,24 @@ def page(
     """The lesson in `language` as Markdown; problems are shown at their cells, or all on top."""
     here = [p for p in problems if not on_top and any(_belongs(p, b) for b in lesson.blocks)]
     parts = [_error(problem, words) for problem in problems if problem not in here]
-    blocks = list(lesson.blocks)
-    while blocks:
-        block = blocks.pop(0)
+
+    def written(block: Prose) -> str:
+        return link(prose(block, result.get(block.cell, {}), language), lesson.name, pages)
+
+    for block, after in zip(lesson.blocks, [*lesson.blocks[1:], None], strict=True):
         parts += [_error(problem, words) for problem in here if _belongs(problem, block)]
-        done = result.get(block.cell, {})
-        if isinstance(block, Prose):
-            text = link(prose(block, done, language), lesson.name, pages)
-            parts.append(_note(text, words) if block.role == "claim" else text)
-            continue
-        caption = ""
-        if blocks and isinstance(blocks[0], Prose) and blocks[0].role == "caption":
-            follower = blocks.pop(0)
-            text = prose(follower, result.get(follower.cell, {}), language)
-            caption = link(text, lesson.name, pages)
-        if not block.hide:
-            parts.append(fence(block.source, "python"))
-        parts += [_output(output, language, caption) for output in done.get("outputs", [])]
+        if isinstance(block, Code):
+            caption = ""
+            if isinstance(after, Prose) and after.role == "caption":
+                caption = written(after)
+            if not block.hide:
+                parts.append(fence(block.source, "python"))
+            outputs = result.get(block.cell, {}).get("outputs", [])
+            parts += [_output(output, language, caption) for output in outputs]
+        elif block.role == "claim":
+            parts.append(_note(written(block), words))
+        elif block.role == "text":
+            parts.append(written(block))
     text = "\n\n".join(part for part in parts if part) + "\n"
     return _with_download(text, lesson, words) if lesson.name.startswith("lessons/") else text
 
@@ -55,7 +56,8 @@ def page(
 def _with_download(text: str, lesson: Lesson, words: Words) -> str:
     """The page with the way to its notebook under its title."""
     file = f"{lesson.path.stem}.ipynb"
-    way = f'<p class="notebook"><a class="notebook" href="{file}" download>{words["notebook"]}</a></p>'
+    way = f'<a class="notebook" href="{file}" download>{words["notebook"]}</a>'
+    way = f'<p class="notebook">{way}</p>'
     return re.sub(r"^# .*$", lambda match: f"{match[0]}\n\n{way}", text, count=1, flags=re.M)
 
 

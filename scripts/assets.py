@@ -20,12 +20,12 @@ _UNUSED = re.compile(r"assets/(?:javascripts|stylesheets)/(?:lunr/.*|.*\.map)")
 
 
 def arrange(files: Files, config: MkDocsConfig) -> None:
-    """Add docs/assets and the generated colours as `assets/...`; leave out what nobody asks for."""
+    """Add docs/assets and the generated colors as `assets/...`; leave out what nobody asks for."""
     for file in [file for file in files if _UNUSED.fullmatch(file.src_uri)]:
         files.remove(file)
     for path in sorted(ASSETS.rglob("*")):
         name = path.relative_to(ASSETS).as_posix()
         if path.is_file() and name not in _BUILD_ONLY:
             files.append(File.generated(config, f"assets/{name}", abs_src_path=str(path)))
-    colours = palette.stylesheet()
-    files.append(File.generated(config, "assets/css/palette.css", content=colours))
+    colors = palette.stylesheet()
+    files.append(File.generated(config, "assets/css/palette.css", content=colors))

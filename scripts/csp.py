@@ -25,7 +25,7 @@ class PolicyError(ValueError):
 
 def script_hashes(page: str) -> list[str]:
     """The hashes of the inline scripts of a page, each once, in their order."""
-    hashes = {}
+    hashes: dict[str, None] = {}
     for script in _SCRIPT.finditer(page):
         if "src=" not in script["attributes"] and not _DATA.search(script["attributes"]):
             digest = hashlib.sha256(script["body"].encode()).digest()

@@ -127,7 +127,8 @@ class Executor:
 
     def _run(self, lessons: list[Lesson], progress: Progress):
         """Yield (lesson, answer, error) for each lesson as it ends."""
-        waiting, running = list(lessons), {}
+        waiting = list(lessons)
+        running: dict[str, tuple[Lesson, Path, float]] = {}
         with tempfile.TemporaryDirectory() as folder, self._zygote() as zygote:
             _send(zygote, {"imports": _imports(lessons, self.source)})
             _receive(zygote)

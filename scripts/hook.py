@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import logging
 import os
-import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -152,6 +151,7 @@ def _lesson_of(page: Page) -> str | None:
 def on_pre_page(page: Page, config: MkDocsConfig, files: Files) -> Page:
     if _lesson_of(page):
         del page.render  # mkdocs-jupyter's own; MkDocs renders the assembled Markdown
+        vars(page).pop("nb_url", None)  # Material's download button; the lesson has its own link
     return page
 
 
@@ -220,9 +220,9 @@ def _show_late_problems(config: MkDocsConfig) -> None:
         page = Path(config.site_dir, address).with_suffix(".html")
         if page.is_file():
             text = page.read_text(encoding="utf-8")
+            before, heading, after = text.partition("<h1")
             error = assemble.error_html(problem, words)
-            marked = re.sub(r"<h1", lambda match: f"{error}{match[0]}", text, count=1)
-            page.write_text(marked, encoding="utf-8")
+            page.write_text(f"{before}{error}{heading}{after}", encoding="utf-8")
 
 
 def _build_language(language: str, first: MkDocsConfig) -> None:

@@ -15,10 +15,10 @@ from py_mini_racer import JSEvalException, MiniRacer
 
 KATEX = Path(__file__).parent.parent / "docs/assets/vendor/katex/katex.min.js"
 
-# `\token{x}` and its sisters colour a symbol like the part of the figure that it stands for.
+# `\token{x}` and its sisters color a symbol like the part of the figure that it stands for.
 ROLES = ("token", "segment", "position", "query", "key", "score")
 
-# Everything KaTeX would only warn of is an error, but for the class names of the colours.
+# Everything KaTeX would only warn of is an error, but for the class names of the colors.
 _RENDER = """
 var roles = %s;
 function render(tex, display) {

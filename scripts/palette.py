@@ -1,4 +1,4 @@
-"""The colours of the figures as CSS variables, from the one place where they are kept."""
+"""The colors of the figures as CSS variables, from the one place where they are kept."""
 
 from __future__ import annotations
 

@@ -15,6 +15,7 @@ import tempfile
 import traceback
 import warnings
 from pathlib import Path
+from typing import Any
 
 from IPython.core.compilerop import CachingCompiler
 from IPython.core.displayhook import DisplayHook
@@ -90,36 +91,48 @@ class _Recorder:
         return outputs
 
 
-class _Shell(InteractiveShell):
-    compiler_class = _Compiler
+class _Publisher(DisplayPublisher):
+    """Takes what a cell displays."""
 
+    def publish(self, data: dict, metadata: dict | None = None, *_: Any, **__: Any) -> None:
+        assert isinstance(self.shell, _Shell)
+        self.shell.recorder.display("display_data", data, metadata)
+
+
+class _Hook(DisplayHook):
+    """Takes the value of a cell's last expression."""
+
+    def write_output_prompt(self) -> None:
+        """Print nothing: the outputs have no numbers."""
+
+    def write_format_data(self, format_dict: dict, md_dict: dict | None = None) -> None:
+        assert isinstance(self.shell, _Shell)
+        self.shell.recorder.display("execute_result", format_dict, md_dict)
+
+
+class _Shell(InteractiveShell):
+    compiler_class: Any = _Compiler
+    display_pub_class: Any = _Publisher
+    displayhook_class: Any = _Hook
+
+    recorder: _Recorder
+    compile: _Compiler
     error: BaseException | None = None  # of the running cell, or of showing its result
 
-    def _showtraceback(self, etype, evalue, stb) -> None:
+    def _showtraceback(self, etype: object, evalue: BaseException, stb: object) -> None:
         """Print nothing: the page shows the message of an error, the build its place."""
         self.error = evalue
 
 
 def _shell(recorder: _Recorder) -> _Shell:
-    class Publisher(DisplayPublisher):
-        def publish(self, data, metadata=None, **_) -> None:
-            recorder.display("display_data", data, metadata)
-
-    class Hook(DisplayHook):
-        def write_output_prompt(self) -> None:
-            pass
-
-        def write_format_data(self, format_dict, md_dict=None) -> None:
-            recorder.display("execute_result", format_dict, md_dict)
-
     config = Config()
     config.HistoryManager.enabled = False
     config.InteractiveShell.colors = "nocolor"
     config.InteractiveShell.cache_size = 0
-    _Shell.display_pub_class = Publisher
-    _Shell.displayhook_class = Hook
     with tempfile.TemporaryDirectory() as folder:
-        return _Shell.instance(config=config, ipython_dir=folder)
+        shell = _Shell.instance(config=config, ipython_dir=folder)
+    shell.recorder = recorder
+    return shell
 
 
 def run(steps: list[dict], result: str) -> None:

@@ -86,6 +86,11 @@ class TokenEmbedding(nn.Module):
         **settings
             `scale`, `padding_idx` and `sparse`, as for the class.
 
+        Returns
+        -------
+        TokenEmbedding
+            A trainable table of its own, on the device and in the dtype of `table`.
+
         Raises
         ------
         ValueError

@@ -124,6 +124,11 @@ def record(name: str, script: str, seed: int, data: dict[str, Any]) -> Result:
         Seed that it used.
     data : dict
         What it found; JSON must be able to hold it.
+
+    Returns
+    -------
+    Result
+        Not yet in a file.
     """
     machine = [platform.system(), platform.machine(), _processor()]
     machine.append(f"torch threads: {torch.get_num_threads()}")

@@ -128,7 +128,7 @@ FAILURES = {
     "check": ("# %% check=true\nassert 1 > 2\n" + prose("x").replace('"\n', '" role="claim"\n'),
               6, 3, None, "the check failed"),
     "showing a result": ("# %%\nclass A:\n    def _repr_mimebundle_(self, **_):\n        1 / 0\nA()\n",
-                         9, 3, None, "ZeroDivisionError"),
+                         8, 3, None, "ZeroDivisionError"),
     "did not raise": ("# %% raises=IndexError\n[1][0]\n", 6, 3, None, "did not raise IndexError"),
     "other error": ("# %% raises=IndexError\n1 / 0\n", 6, 3, None, "not IndexError"),
     "did not warn": ("# %% warns=UserWarning\n1\n", 6, 3, None, "did not warn UserWarning"),

@@ -15,8 +15,8 @@ def test_pages_open_from_the_file_system(watch: Open, site: Path, paths: list[st
         heading = watched.page.locator("article h1")
         assert heading.is_visible(), path
         # The style sheet has arrived: the header is a flex box of Material's.
-        shown = watched.page.evaluate("getComputedStyle(document.querySelector('.tp-home')).display")
-        assert shown == "flex", path
+        display = "getComputedStyle(document.querySelector('.tp-home')).display"
+        assert watched.page.evaluate(display) == "flex", path
 
 
 def test_switch_and_navigation_work_from_the_file_system(watch: Open, site: Path) -> None:

@@ -37,6 +37,9 @@ FACTS = """() => {
   };
 }"""
 
+# A command or a bracket of TeX, a dollar, an expression that was not computed.
+RAW = re.compile(r"\\[a-zA-Z({\[].{0,20}|.{0,20}\$.{0,20}|\{\{.*?\}\}")
+
 Facts = dict[str, Any]
 
 
@@ -168,8 +171,7 @@ def test_no_formula_is_left_as_tex(seen: dict[str, Facts]) -> None:
         for path, facts in seen.items():
             if facts["bare"] or "application/x-tex" in facts["markup"]:
                 problems.append(f"{path}: a formula that was not typeset")
-            for raw in re.findall(r"\\[a-zA-Z({\[].{0,20}|.{0,20}\$.{0,20}|\{\{.*?\}\}", facts["text"]):
-                problems.append(f"{path}: {raw!r}")
+            problems += [f"{path}: {raw!r}" for raw in RAW.findall(facts["text"])]
 
 
 def test_one_security_policy_for_the_whole_site(seen: dict[str, Facts]) -> None:

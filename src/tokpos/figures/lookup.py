@@ -39,6 +39,11 @@ def lookup_rows(
     words : sequence of str, optional
         The vocabulary, one word for each row.
 
+    Returns
+    -------
+    Figure
+        A figure named ``lookup-rows``.
+
     Raises
     ------
     ValueError
@@ -104,6 +109,11 @@ def product_rows(ids: Int[Tensor, " S"], table: Float[Tensor, "V D"]) -> Figure:
     table : Tensor
         A small table: up to 12 rows, up to 3 columns.
 
+    Returns
+    -------
+    Figure
+        A figure named ``product-rows``.
+
     Raises
     ------
     ValueError
@@ -167,6 +177,11 @@ def counted_cost(n_ids: int, width: int, marked: int = 50_257) -> Figure:
         D, the width of a row.
     marked : int
         The vocabulary size that is marked in the picture; GPT-2's by default.
+
+    Returns
+    -------
+    Figure
+        A figure named ``counted-cost``.
     """
     end = 2 * marked // 1000 * 1000
     sizes = [1, marked, end]
@@ -221,6 +236,11 @@ def measured_time(result: Result) -> Figure:
     ----------
     result : Result
         ``tokpos.results.load("lookup_time")``.
+
+    Returns
+    -------
+    Figure
+        A figure named ``measured-time``.
     """
     data = result.data
     sizes = data["sizes"]
