@@ -11,9 +11,9 @@
 # %% [markdown] lang="zh"
 # # 词元与位置
 #
-# 从一句话到 Transformer 的第一个注意力层，中间发生了什么？这里一小步一小步地画出来，并用代码跑出来。
+# 从一句话到 Transformer 的第一个注意力层，中间发生了什么？本站把这段过程拆成小步，一步一步画成图，再用代码跑一遍。
 #
-# 一句话进去，向量出来，每个词元（token）一个；注意力（attention）就从这些向量开始。本站沿着这条路走。每一站都先看图，再看公式，再看代码，最后看代码输出了什么。
+# 输入一句话，得到一组向量，每个词元（token）对应一个；注意力（attention）就从这些向量开始。各课沿着这条路往前走，每到一站，先看图，再看公式，然后看代码，最后看代码的输出。
 
 # %% hide=true
 from tokpos.figures.road import road
@@ -24,7 +24,7 @@ road()
 # The road from a sentence to the first attention layer. Three of its stations have a lesson so far.
 
 # %% [markdown] lang="zh" role="caption"
-# 从一句话到第一个注意力层的路。其中三站已经有课。
+# 从一句话到第一个注意力层的路。其中三站目前已有对应的课。
 
 # %% [markdown] lang="en"
 # ## The lessons {#lessons}
@@ -36,33 +36,33 @@ road()
 # 3. [Sinusoidal positions](lessons/sinusoidal.md). How the first Transformer told its
 #    tokens where they stand, without learning anything.
 #
-# Each lesson can be read alone. If you come for the first time, take them in this order.
+# Each lesson can be read alone. If this is your first visit, take them in this order.
 
 # %% [markdown] lang="zh"
-# ## 各课 {#lessons}
+# ## 课程目录 {#lessons}
 #
-# 1. [嵌入表（embedding table）](lessons/lookup.md)。一个词元 ID 取出表中的一行。它为什么等于与独热向量（one-hot）相乘，又为什么没有人真的去乘。
-# 2. [BERT 的嵌入层](lessons/bert_embeddings.md)。三张表，求和，再做层归一化（LayerNorm）：在一个真实的预训练（pretrained）编码器里把它拆开，再亲手装回去。
-# 3. [正弦位置编码（sinusoidal position encoding）](lessons/sinusoidal.md)。最早的 Transformer 不用学习任何东西，就让词元知道自己在哪里。
+# 1. [嵌入表（embedding table）](lessons/lookup.md)。一个词元 ID 取出表中的一行。为什么这与独热向量（one-hot）乘矩阵是一回事，又为什么没有人真的去乘。
+# 2. [BERT 的嵌入层](lessons/bert_embeddings.md)。从三张表里各取一行，相加，再做层归一化（LayerNorm）。把真实的预训练（pretrained）编码器里的这一层拆开，再亲手装回去。
+# 3. [正弦位置编码（sinusoidal position encoding）](lessons/sinusoidal.md)。最早的 Transformer 怎样不靠学习，就让词元知道自己的位置。
 #
-# 每一课都可以单独读。第一次来，建议按这个顺序。
+# 每一课都可以单独读。如果是第一次来，建议按这个顺序读。
 
 # %% [markdown] lang="en"
 # ## For whom {#for-whom}
 #
 # You know Python and a little PyTorch, and you have met the word Transformer. You would
-# like to see what the first layer does with a sentence, and then look the code up. More
-# mathematics than a matrix product is not assumed.
+# like to see what the first layer does with a sentence, and then look the code up. No
+# mathematics beyond the matrix product is assumed.
 
 # %% [markdown] lang="zh"
 # ## 写给谁 {#for-whom}
 #
-# 你会 Python，用过一点 PyTorch，听说过 Transformer。你想看清第一层对一句话做了什么，然后去查代码。数学上，会矩阵乘法就够了。
+# 你会 Python，用过一点 PyTorch，听说过 Transformer。你想看清第一层对一句话做了什么，再去查代码。数学上，会矩阵乘法就够了。
 
 # %% [markdown] lang="en"
 # ## What is different here {#different}
 #
-# - **The numbers are computed.** Every result on a page, also a number in the middle of a
+# - **The numbers are computed.** Every result on a page, even a number in the middle of a
 #   sentence, comes from code that ran when the page was built. Measured times are kept
 #   with their script, versions and machine.
 # - **The claims are checked.** Where a page says "equal", an assertion stands behind it.
@@ -77,8 +77,8 @@ road()
 # %% [markdown] lang="zh"
 # ## 有什么不同 {#different}
 #
-# - **数字是算出来的。**页面上的每个结果，包括句子中间的数，都来自构建页面时运行的代码。测得的时间则连同脚本、版本和机器一起保存。
-# - **说法是验证过的。**页面上凡是说“相等”的地方，背后都有一条断言。断言不成立，就没有这一页。
-# - **模型是真实的。**各课运行一个预训练编码器和它的分词器（tokenizer），并与大家都在用的库作比较。
+# - **数字是算出来的。**页面上的每个结果，包括句子里的数字，都来自构建页面时运行的代码。测得的时间则连同脚本、版本和机器信息一起保存。
+# - **结论是验证过的。**页面上凡是说“相等”的地方，背后都有一条断言。断言不成立，这一页就不会生成。
+# - **模型是真实的。**课里运行的是预训练编码器和它的分词器（tokenizer），结果还与大家都在用的库作比较。
 # - **两种语言，同一课。**每一课只有一个文件，英文和中文并排写，代码只运行一次，供两种语言共用。
-# - **代码可以拿去用。**页面所讲的内容是一个小小的包 `tokpos`，有两种语言的参考手册；每一课都可以下载为 notebook。
+# - **代码可以拿去用。**页面讲解的是一个小巧的包 `tokpos`，参考手册有中英两种语言；每一课都可以下载为 notebook。

@@ -16,6 +16,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -245,6 +246,7 @@ def _top(module: str | None) -> str:
     return (module or "").partition(".")[0]
 
 
+@cache
 def _libraries() -> str:
     """Name and version of everything installed: any of it may change a result."""
     found = {f"{d.name}=={d.version}" for d in importlib.metadata.distributions()}

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import logging
 import os
+import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -160,8 +161,20 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
     if name := _lesson_of(page):
         language = _language(config)
         page.meta["description"] = session.book.description(name, language)
-        return session.book.markdown(name, language)
+        return _without_drawings(session.book.markdown(name, language), page)
     return assemble.link(markdown, page.file.src_uri, set(session.book.names()))
+
+
+def _without_drawings(text: str, page: Page) -> str:
+    """Keep the drawings until the page is finished: Markdown and search would read every path."""
+    drawings: list[str] = []
+
+    def keep(match: re.Match[str]) -> str:
+        drawings.append(match[0])
+        return f"<!--drawing {len(drawings) - 1}-->"
+
+    session.drawings[page.file.abs_dest_path] = drawings
+    return re.sub(r"<svg .*?</svg>", keep, text, flags=re.DOTALL)
 
 
 @event_priority(-50)
@@ -185,6 +198,8 @@ def _formula_failed(error: katex.FormulaError, html: str, page: Page, language: 
 
 @event_priority(-100)
 def on_post_page(output: str, page: Page, config: MkDocsConfig) -> str:
+    drawings = session.drawings.pop(page.file.abs_dest_path, [])
+    output = re.sub(r"<!--drawing (\d+)-->", lambda match: drawings[int(match[1])], output)
     return csp.protect(output, serving=session.command == "serve")
 
 

@@ -15,6 +15,7 @@ command = "build"
 book: Book
 places: Places
 stage: Stage | None = None
+drawings: dict[str, list[str]] = {}  # of each page that is being made, by the file it goes to
 
 
 def open_book(root: Path) -> Book:

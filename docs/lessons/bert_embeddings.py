@@ -8,7 +8,7 @@
 # %% [markdown] lang="zh"
 # # 三张表和一次层归一化
 #
-# BERT 的嵌入层（embedding layer）收进七个词元（token）的 ID，交出七个向量：这一课跟着每一个数，走过三张表、两次加法和一次层归一化（LayerNorm）。
+# BERT 的嵌入层（embedding layer）输入七个词元（token）的 ID，输出七个向量：这一课跟着每一个数，走过三张表、两次加法和一次层归一化（LayerNorm）。
 #
 # 在第一个注意力（attention）层之前，BERT 对一个词知道些什么？只有三件事：它是哪个词元，它在两段文本中的哪一段，它在第几个位置。下面是一个句子走完的全程。
 
@@ -40,11 +40,11 @@ figures.sentence_to_vectors(sentence, tokens, ids[0].tolist(), vectors[0])
 # The files come with a Python package, so nothing is downloaded here. The two lines about logging only keep progress bars off the page.
 
 # %% [markdown] lang="zh"
-# ## 一个真实的编码器，小到能在本页运行 {#the-encoder}
+# ## 一个真实的编码器，本页就能运行 {#the-encoder}
 #
 # 本页运行的是 all-MiniLM-L6-v2，一个六层的 BERT 家族编码器。它的嵌入层就是 BERT 的嵌入层，词表（vocabulary）也是 BERT 的词表；只是它的向量比 `bert-base-uncased` 的短。看数值时还要记住一点：它在预训练之后又接着训练过，目标是比较句子。
 #
-# 模型文件随一个 Python 包一起安装，所以这里什么也不用下载。关于日志的两行只是为了不让进度条出现在页面上。
+# 模型文件随一个 Python 包一起安装，所以这里什么也不用下载。关于日志的两行代码，只是为了不让进度条出现在页面上。
 
 # %%
 import torch
@@ -65,7 +65,7 @@ model = BertModel.from_pretrained(str(MODEL_DIR)).eval()
 # The tokenizer splits the text and numbers the pieces. It returns three tensors of the same shape.
 
 # %% [markdown] lang="zh"
-# ## 分词器交出三个张量 {#from-text-to-ids}
+# ## 分词器给出三个张量 {#from-text-to-ids}
 #
 # 分词器（tokenizer）把文本切开，再给每一块编号。它返回三个形状（shape）相同的张量。
 
@@ -85,7 +85,7 @@ for name, tensor in encoded.items():
 # %% [markdown] lang="zh"
 # - `input_ids`：每个词元在词表中的编号，即词元 ID（token ID）。
 # - `token_type_ids`：词元类型 ID（token type ID），第一段文本是 0，第二段是 1。这里只有一段文本，所以全是 0。
-# - `attention_mask`：注意力掩码（attention mask），词元是 1，填充（padding）是 0。嵌入层根本看不到它，它是给注意力层用的。
+# - `attention_mask`：注意力掩码（attention mask），词元是 1，填充（padding）是 0。它只供注意力层使用，嵌入层根本看不到。
 #
 # 词元 ID 可以换回词元。
 
@@ -118,7 +118,7 @@ assert not encoded["token_type_ids"].any() and encoded["attention_mask"].all()
 
 # %% [markdown] lang="zh"
 # !!! note "常见的误解：位置 p 就是第 p+1 个单词"
-#     位置 0 是 `[CLS]` 的，所以第一个单词在位置 1。词表里没有的单词还会被切成几个子词（subword），每个子词各占一个位置。从那里起，位置和单词就不再一一对应了。
+#     位置 0 归 `[CLS]`，所以第一个单词在位置 1。词表里没有的单词还会切成几个子词（subword），每个子词各占一个位置。从那里起，位置和单词就不再一一对应了。
 
 # %%
 pieces = tokenizer.convert_ids_to_tokens(tokenizer("A bank lends money")["input_ids"])
@@ -213,7 +213,7 @@ assert all(table.requires_grad for table in tables.values())
 
 # %% [markdown] lang="zh"
 # !!! note "常见的误解：片段 A 是全零向量，片段 B 是全一向量"
-#     0 和 1 是行号。这两行是学出来的，和别的行一样，由许多绝对值很小的数组成。
+#     0 和 1 是行号。这两行是学出来的，和别的行一样，里面都是绝对值很小的数。
 
 # %%
 row_a, row_b = tables["segment"].detach()
@@ -238,7 +238,7 @@ assert not torch.equal(row_a, row_b)
 # %% [markdown] lang="zh"
 # ## 一次调用，七个向量 {#one-call}
 #
-# 现在让整个嵌入层一次算完：送进 ID 和类型，得到向量。
+# 现在让整个嵌入层一次算完：输入 ID 和类型，输出向量。
 
 # %%
 output = layer(input_ids=ids, token_type_ids=segments)
@@ -253,7 +253,7 @@ print(output)
 # %% [markdown] lang="zh"
 # `{{ output.shape }}` 的三个轴（axis）是 `[B, S, D]`：批量大小（batch size）$B$，这里是一段文本；序列长度（sequence length）$S$，即词元的个数；模型维度（model width）$D$，即每个向量有多少个数。
 #
-# 一行是一个词元在一个位置上的向量。行里的一个数却不是什么叫得出名字的属性：没有哪一列代表“名词”或“红色”。训练从没要求某一列单独表示什么，模型用的是整个向量的方向。
+# 一行是一个词元在一个位置上的向量。行里的单个数却不对应什么叫得出名字的属性：没有哪一列代表“名词”或“红色”。训练从没要求某一列单独表示什么，模型用的是向量空间中的方向。
 
 # %% [markdown] lang="en"
 # !!! note "Often said, not so: the output is the meaning of the word in this sentence"
@@ -261,7 +261,7 @@ print(output)
 
 # %% [markdown] lang="zh"
 # !!! note "常见的误解：嵌入层的输出就是这个词在这句话里的意思"
-#     到这里为止，还没有谁看过左右的词。只要词元、位置和片段都一样，水果和手机品牌拿到的就是同一个向量。句子的影响要等注意力层才进来。
+#     到这一步，模型还没有看过左右的词。只要词元、位置和片段都一样，水果和手机品牌得到的就是同一个向量。句子的影响要到注意力层才出现。
 
 # %%
 fruit = tokenizer("The apple fell from the tree", return_tensors="pt")
@@ -283,7 +283,7 @@ assert F.cosine_similarity(after[0], after[1], dim=0) < 0.9
 # `apple` has one and the same vector after the embedding layer, bit for bit. After the last layer its two hidden states differ: cosine similarity {{ F.cosine_similarity(after[0], after[1], dim=0):.2f }}.
 
 # %% [markdown] lang="zh" role="claim"
-# 在嵌入层之后，两个 `apple` 的向量逐位相等（bitwise equal）。在最后一层之后，两个隐状态（hidden state）就不同了：余弦相似度为 {{ F.cosine_similarity(after[0], after[1], dim=0):.2f }}。
+# 经过嵌入层之后，两个 `apple` 的向量逐位相等（bitwise equal）。经过最后一层之后，两个隐状态（hidden state）就不同了：余弦相似度为 {{ F.cosine_similarity(after[0], after[1], dim=0):.2f }}。
 
 # %% [markdown] lang="en"
 # ## Each tensor remembers who made it {#grad-fn}
@@ -315,12 +315,12 @@ print_steps(output.grad_fn)
 # Dropout comes last in the layer, and yet there is no step for it. In eval mode it returns its input and computes nothing, so there is nothing to undo.
 
 # %% [markdown] lang="zh"
-# - `EmbeddingBackward0` 出现三次：在一张表里查表（lookup）。梯度（gradient）会流到被取出的那几行。
+# - `EmbeddingBackward0` 出现三次：在一张表里查表（lookup）。梯度（gradient）会流向取出的那几行。
 # - `AddBackward0` 出现两次：三行相加要做两次加法，先加词元和片段，再加位置。加法把梯度原样传给两边。
 # - `NativeLayerNormBackward0`：层归一化。
-# - `AccumulateGrad` 出现五次：到了这里，路就走到了参数。三个是表，两个是层归一化的权重（weight）和偏置。
+# - `AccumulateGrad` 出现五次：路到这里就通到了参数。三个是表，两个是层归一化的权重（weight）和偏置。
 #
-# Dropout 排在这一层的最后，却没有留下任何一步。在 eval 模式下，它把输入原样返回，什么也不算，也就没有什么可往回走的。
+# Dropout 排在这一层的最后，却没有留下任何一步。在 eval 模式下，它把输入原样返回，什么也不算，也就没有哪一步需要往回走。
 
 # %%
 figures.printed_tensors(layer, ids)
@@ -329,7 +329,7 @@ figures.printed_tensors(layer, ids)
 # Where each tensor stands that this page prints: shape, first two numbers, and the step that made it.
 
 # %% [markdown] lang="zh" role="caption"
-# 本页打印的每个张量在路上的哪一站：形状、前两个数，以及算出它的那一步。
+# 本页打印的张量各在路上的哪一站：形状、前两个数，以及算出这个张量的那一步。
 
 
 # %% check=true
@@ -371,7 +371,7 @@ figures.rows_by_place(layer, tokens, segments[0].tolist(), "bert-rows-of-a-sente
 # All seven tokens point at one segment row, and each at a position row of its own.
 
 # %% [markdown] lang="zh" role="caption"
-# 七个词元都指向同一行片段嵌入，又各自指向一行位置嵌入。
+# 七个词元都指向同一行片段嵌入，位置嵌入则各指各的一行。
 
 # %%
 token_rows = layer.word_embeddings(ids)
@@ -408,7 +408,7 @@ assert len(torch.unique(position_rows, dim=0)) == 7
 # %% [markdown] lang="zh"
 # ## 两段文本用到两行片段嵌入 {#a-pair}
 #
-# 给分词器两段文本，它会把它们接成一个序列，并用类型 1 标出第二段。
+# 给分词器两段文本，它会把两段接成一个序列，并用类型 1 标出第二段。
 
 # %%
 pair = tokenizer("What is your name?", "My name is BERT.", return_tensors="pt")
@@ -432,7 +432,7 @@ print(pair_segments)
 
 # %% [markdown] lang="zh"
 # !!! note "常见的误解：第二段文本有五个 1"
-#     `My name is BERT.` 有五个词元，可是 1 有六个。结束第二段的 `[SEP]` 属于第二段，正如第一个 `[SEP]` 属于第一段。
+#     `My name is BERT.` 有五个词元，可是 1 有六个。第二段末尾的 `[SEP]` 属于第二段，正如第一个 `[SEP]` 属于第一段。
 
 # %% check=true
 assert pair_segments == [0] * 7 + [1] * 6
@@ -457,7 +457,7 @@ assert not torch.equal(pair_rows[6], pair_rows[7])
 # %% [markdown] lang="zh"
 # ## 求和，按库里的顺序 {#the-sum}
 #
-# 回到第一个句子。词元行的形状是 `{{ token_rows.shape }}`，位置行的形状是 `{{ position_rows.shape }}`：一行位置嵌入属于一个位置，不管批量里是哪段文本。相加时，PyTorch 把两个形状从右边对齐，补上缺少的批量轴。这叫做广播（broadcasting）。
+# 回到第一个句子。词元行的形状是 `{{ token_rows.shape }}`，位置行的形状是 `{{ position_rows.shape }}`：一行位置嵌入属于一个位置，不管批量里是哪段文本。相加时，PyTorch 把两个形状从右边对齐，补上缺少的批量轴。这叫作广播（broadcasting）。
 
 # %%
 total = (token_rows + segment_rows) + position_rows
@@ -479,7 +479,7 @@ assert torch.equal(by_hand, output)
 # "In the library's order" is meant literally. Floating-point addition rounds after each step, so another order gives another last digit. Nothing is wrong with such a difference; it only decides whether "equal" may be checked bit for bit.
 
 # %% [markdown] lang="zh"
-# “按库里的顺序”就是字面的意思。浮点加法每一步都要舍入，换一个顺序，最后一位就可能不同。这样的差别不是错误，只是决定了能不能逐位比较。
+# “按库里的顺序”要照字面理解。浮点加法每一步都要舍入，换一个顺序，最后一位就可能不同。这样的差别不是错误，只是决定了能不能逐位比较。
 
 # %%
 other_order = (token_rows + position_rows) + segment_rows
@@ -520,7 +520,7 @@ assert 0 < order_error < 2e-6
 #
 # $$y_j = \frac{x_j - \mu}{\sqrt{\sigma^2 + \varepsilon}} \, \gamma_j + \beta_j .$$
 #
-# 一行的数全都相等时，小数 $\varepsilon$ 保证除法不出问题。BERT 取 $\varepsilon = 10^{-12}$。
+# 一行的数全都相等时，很小的常数 $\varepsilon$ 保证除法不出问题。BERT 取 $\varepsilon = 10^{-12}$。
 
 
 # %%
@@ -551,7 +551,7 @@ assert formula_error < 2e-6
 
 # %% [markdown] lang="zh"
 # !!! note "常见的误解：层归一化的公式里没有 epsilon"
-#     很多人写公式时漏掉 $\varepsilon$，或者沿用 PyTorch 的默认值 1e-5。没有它，全部相等的一行会除以零。换成 1e-5，方差小的行就会被压扁，而进入这个层归一化的行，方差恰恰很小。
+#     很多人写公式时漏掉 $\varepsilon$，或者沿用 PyTorch 的默认值 1e-5。没有它，全部相等的一行会除以零。换成 1e-5，方差小的行就会明显缩小，而进入这个层归一化的行，方差恰恰很小。
 
 # %%
 small = torch.tensor([1e-3, -1e-3, 2e-3, -2e-3])
@@ -588,7 +588,7 @@ assert wrong_eps > 1000 * formula_error and wrong_variance > 1000 * formula_erro
 # %% [markdown] lang="zh"
 # ## 层归一化对一行做了什么 {#before-and-after}
 #
-# 下面是七行数在三个时刻的样子：刚进来时，均值和方差调整之后，以及乘上学到的权重、加上偏置之后。
+# 下面是七行数在三个阶段的样子：刚进来时，均值和方差调整之后，以及乘上学到的权重、加上偏置之后。
 
 # %%
 from tokpos.figures import layer_norm
@@ -597,10 +597,10 @@ normalized = F.layer_norm(total, (total.shape[-1],), eps=layer.LayerNorm.eps)
 layer_norm.spread_of_rows(tokens, total[0], normalized[0], output[0])
 
 # %% [markdown] lang="en" role="caption"
-# How the numbers of each row are spread. The middle panel is where all rows have one standard deviation; in the last one the weight and the bias of each column have changed that again. A few numbers lie far outside, where the largest is written.
+# How the numbers of each row are spread. The middle panel is where all rows have one standard deviation; in the last one the weight and the bias of each column have changed that again. A few numbers lie far outside the panels; the largest of each row is written beside it.
 
 # %% [markdown] lang="zh" role="caption"
-# 每一行的数是怎样分布的。在中间一幅里，各行的标准差都相同；到了最后一幅，每一列的权重和偏置又改变了它。少数几个数远在图外，图中写出了每行的最大值。
+# 每一行的数是怎样分布的。在中间一幅里，各行的标准差都相同；到了最后一幅，每一列的权重和偏置又让标准差各不相同。少数几个数远在图外，所以右边写出了每行的最大值。
 
 # %%
 print("             before              mean and var set    output")
@@ -620,10 +620,10 @@ assert spread_before.max() > 2 * spread_before.min()
 assert output.norm() > 4 * total.norm()
 
 # %% [markdown] lang="en" role="claim"
-# Before: standard deviations from {{ spread_before.min():.3f }} to {{ spread_before.max():.3f }}. After the division by the standard deviation each row has mean 0 and variance 1. The output as a whole is {{ output.norm() / total.norm():.1f }} times as large as the sum.
+# Before: standard deviations from {{ spread_before.min():.3f }} to {{ spread_before.max():.3f }}. After the division by the standard deviation each row has mean 0 and variance 1. The norm of the whole output is {{ output.norm() / total.norm():.1f }} times that of the sum.
 
 # %% [markdown] lang="zh" role="claim"
-# 之前：标准差从 {{ spread_before.min():.3f }} 到 {{ spread_before.max():.3f }}。除以标准差之后，每一行的均值为 0，方差为 1。整个输出的大小是三者之和的 {{ output.norm() / total.norm():.1f }} 倍。
+# 之前：标准差从 {{ spread_before.min():.3f }} 到 {{ spread_before.max():.3f }}。除以标准差之后，每一行的均值为 0，方差为 1。整个输出的范数是三者之和的 {{ output.norm() / total.norm():.1f }} 倍。
 
 # %% [markdown] lang="en"
 # !!! note "Often said, not so: LayerNorm stretches the values to -2..2"
@@ -631,7 +631,7 @@ assert output.norm() > 4 * total.norm()
 
 # %% [markdown] lang="zh"
 # !!! note "常见的误解：层归一化把数值拉到 -2..2"
-#     层归一化定下的是均值和方差，没有定下范围。一个数能跑多远，取决于它所在的行：如果只有一个数很大，其余全都相等，它就会落在 $\sqrt{D - 1}$。之后权重和偏置还会把所有的数再挪动一次。
+#     层归一化定下的是均值和方差，没有定下范围。一个数能偏离多远，取决于它所在的行：如果只有一个数很大，其余全都相等，它就会落在 $\sqrt{D - 1}$。之后权重和偏置还会再改变所有的数。
 
 # %%
 lonely = torch.zeros(384)
@@ -692,11 +692,11 @@ assert abs(zeros - layer.dropout.p) < 0.03
 # First, they are different tensors. One is row 101 of the token table and was made by `EmbeddingBackward0`. The other has passed two additions and a LayerNorm, and its numbers are larger.
 
 # %% [markdown] lang="zh"
-# ## 为什么有的张量印成 1.3630e-02，有的印成 0.1686 {#scientific-notation}
+# ## 为什么有的张量显示为 1.3630e-02，有的显示为 0.1686 {#scientific-notation}
 #
-# 用 `bert-base-uncased` 做同样的实验，词元查表印出来的 `[CLS]` 是 `1.3630e-02` 这样的数，而嵌入层的输出却以 `0.1686` 开头。背后是两件不同的事。
+# 用 `bert-base-uncased` 做同样的实验，打印词元查表的结果，`[CLS]` 那一行是 `1.3630e-02` 这样的数，而嵌入层的输出却以 `0.1686` 开头。原因有两个。
 #
-# 第一，它们是不同的张量。一个是词元嵌入表的第 101 行，由 `EmbeddingBackward0` 算出。另一个已经过了两次加法和一次层归一化，数值更大。
+# 第一，两者是不同的张量。一个是词元嵌入表的第 101 行，由 `EmbeddingBackward0` 算出。另一个已经过了两次加法和一次层归一化，数值更大。
 
 # %%
 for name, rows in (("token lookup", token_rows), ("layer output", output)):
@@ -707,7 +707,7 @@ for name, rows in (("token lookup", token_rows), ("layer output", output)):
 # Second, torch chooses one notation for everything it prints at once. It takes the scientific one when, among the numbers shown, the largest is more than 1000 times the smallest, or the smallest is below 1e-4, or the largest above 1e8 (zeros and signs do not count). One tiny number is enough. Here are two windows into the same row; the first holds one number below 1e-4.
 
 # %% [markdown] lang="zh"
-# 第二，torch 对一次打印的所有数只选一种写法。在要显示的数里，只要最大的超过最小的 1000 倍，或者最小的不到 1e-4，或者最大的超过 1e8，就用科学记数法（零和正负号不算）。一个极小的数就够了。下面是同一行里的两个窗口，第一个窗口里有一个数小于 1e-4。
+# 第二，torch 对一次打印的所有数只选一种写法。在要显示的数里，只要最大的超过最小的 1000 倍，或者最小的不到 1e-4，或者最大的超过 1e8，就用科学记数法（只看绝对值，零不算）。有一个极小的数就够了。下面是同一行里的两个窗口，第一个窗口里有一个数小于 1e-4。
 
 # %%
 row = token_rows[0, 1].detach()
@@ -718,7 +718,7 @@ print(row[16:20])
 # Only the numbers shown count. The whole tensor of token rows holds the same tiny number, but torch prints its corners alone, and so prints them plainly, as you saw above.
 
 # %% [markdown] lang="zh"
-# 只有显示出来的数才算数。整个词元行张量里也有这个极小的数，可是 torch 只印它的四角，所以前面看到的是普通写法。
+# 只看显示出来的数。整个词元行张量里也有这个极小的数，可是 torch 只打印四角，所以前面看到的是普通写法。
 
 
 # %% check=true
@@ -737,7 +737,7 @@ assert output.abs().mean() > 5 * token_rows.abs().mean()
 # Each of the three limits, tried on both sides; the two windows; and the whole tensor, which holds {{ token_rows.abs().min():.1e }} and prints without exponents.
 
 # %% [markdown] lang="zh" role="claim"
-# 三个界限的两侧都试过；两个窗口也试过；整个张量含有 {{ token_rows.abs().min():.1e }} 这样小的数，印出来仍没有指数。
+# 三个界限的两侧都试过；两个窗口也试过；整个张量含有 {{ token_rows.abs().min():.1e }} 这样小的数，打印出来仍没有指数。
 
 # %% [markdown] lang="en"
 # ## The same layer in this site's package {#same-layer}
@@ -816,7 +816,7 @@ loaded(too_long)
 # %% [markdown] lang="zh"
 # ## 用 BERT 本身做同样的实验 {#bert-base}
 #
-# 如果你手头有 `bert-base-uncased` 的权重，或者有网络可以下载那 440 MB，就运行下面的代码。它就是本页的代码，只是换了模型名。已公布的输出中，`[CLS]` 那一行以 0.1686、-0.2858、-0.3261 开头；本页没有运行它。
+# 如果你手头有 `bert-base-uncased` 的权重，或者能联网下载 440 MB 的文件，就运行下面的代码。它就是本页的代码，只是换了模型名。已公布的输出中，`[CLS]` 那一行以 0.1686、-0.2858、-0.3261 开头；本页没有运行它。
 #
 # ```python
 # import torch
@@ -847,7 +847,7 @@ loaded(too_long)
 # - 分词器给出词元 ID 和类型；位置由嵌入层自己数，从 0 开始，`[CLS]` 在 0。
 # - 每个词元从三张学出来的表里各取一行。三行相加：词元、片段、位置。
 # - 层归一化定下每一行的均值和方差，用 $\varepsilon = 10^{-12}$ 和有偏方差；之后是学到的权重和偏置。Dropout 只在训练时起作用。
-# - 结果的形状是 `[B, S, D]`，它知道词元、位置和片段，还不知道左右有谁。
+# - 结果的形状是 `[B, S, D]`，它知道词元、位置和片段，还不知道左右是什么词。
 # - 这一切都可以手工重做一遍，逐位相等。
 #
 # 学出来的位置行总有尽头。[正弦位置编码](sinusoidal.md)（sinusoidal position encoding）是算出来的，没有尽头。
@@ -914,7 +914,7 @@ assert same.nonzero().flatten().tolist() == [0, 5, 6]
 # 最初的 Transformer 会把词元行乘以 $\sqrt{D}$。假如有人把 BERT 三行之*和*乘以 $\sqrt{D}$，嵌入层的输出会怎样变？
 #
 # ??? note "答案"
-#     除了舍入，毫无变化。系数同时放大了与均值的偏差和标准差，而层归一化正是用前者除以后者。只有 $\varepsilon$ 能察觉，可它实在太小。如果系数只乘在三行中的*一*行上，结果就不同了：三者的比例变了。
+#     除了舍入，毫无变化。各数与均值之差乘上了这个系数，标准差也乘上了同一个系数，而层归一化正是用前者除以后者。只有 $\varepsilon$ 会带来差别，可它实在太小。如果系数只乘在三行中的*一*行上，结果就不同了：三者的比例变了。
 #
 #     ```python
 #     scaled = layer.LayerNorm(total * 384**0.5)
@@ -950,10 +950,10 @@ assert torch.allclose(scaled, output, atol=5e-6)
 # %% [markdown] lang="zh"
 # ### 在左边填充 {#exercise-padding}
 #
-# 有的分词器把批量里较短的文本从左边补齐。这样 `[CLS]` 就不在位置 0 了，每个词元取到的都是错的位置行。请由注意力掩码算出位置 ID，让填充后的文本得到与单独输入时一样的向量。
+# 有的分词器把批量里较短的文本从左边补齐。这样 `[CLS]` 就不在位置 0 了，每个词元都取错了位置行。请用注意力掩码算出位置 ID，让填充后的文本得到与单独输入时一样的向量。
 #
 # ??? note "答案"
-#     数词元，而不是数位置：掩码的累加和减 1。填充处会得到 -1，而这一行并不存在，所以把它限制在 0；反正注意力层会忽略这些位置。
+#     数词元，而不是数位置：掩码的累加和减 1。填充处会得到 -1，而 -1 这一行并不存在，所以改成 0；反正注意力层会忽略这些位置。
 #
 #     ```python
 #     mask = torch.tensor([[0, 0, 1, 1, 1, 1, 1, 1, 1]])

