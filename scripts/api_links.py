@@ -8,6 +8,7 @@ then every name and attribute that leads to an object of the package.
 from __future__ import annotations
 
 import ast
+import contextlib
 import logging
 import re
 from collections.abc import Iterable, Iterator
@@ -20,6 +21,7 @@ import yaml
 from scripts import api, inventories
 from scripts.lesson import Code, Lesson, LessonError, read
 from scripts.translations import Place, documented, rewrite
+from scripts.values import split
 
 _REFERENCE = re.compile(r"(?<![`\[\w])`([A-Za-z_][\w.]*)`(?![`\]])")
 
@@ -82,13 +84,11 @@ class Names:
 
 def _trees(lesson: Lesson) -> Iterator[ast.AST]:
     for block in lesson.blocks:
-        sources = [block.source] if isinstance(block, Code) else block.expressions
+        expressions = [] if isinstance(block, Code) else block.expressions
+        sources = [block.source] if isinstance(block, Code) else [split(e)[0] for e in expressions]
         for source in sources:
-            try:
+            with contextlib.suppress(SyntaxError):  # the run of the lesson names its place
                 yield ast.parse(source)
-            except SyntaxError:  # `{{ error:.1e }}`: what stands before the format
-                value, _, _ = source.rpartition(":")
-                yield ast.parse(value or "None")
 
 
 def _paths_in(trees: Iterable[ast.AST], package: str) -> Iterator[str]:

@@ -6,7 +6,7 @@ import html
 import json
 import posixpath
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from scripts.execute import Result
@@ -15,6 +15,10 @@ from scripts.lesson import EXPRESSION, Code, Lesson, Problem, Prose
 LANGUAGES = "application/vnd.tokpos.languages+json"  # one MIME bundle for each language
 SVG, MARKDOWN, PLAIN = "image/svg+xml", "text/markdown", "text/plain"
 PAGE_LINK = re.compile(r"(\]\([\w./-]+)\.md(#[\w-]+)?\)")
+
+CODE = re.compile(r"^ *(`{3,}).*?^ *\1$|(`+).+?\2(?!`)|\$\$.+?\$\$|\$[^$\n]+?\$", re.M | re.S)
+# What Markdown would take as its own in a computed word.
+MARKS = {ord(mark): f"&#{ord(mark)};" for mark in "&<>*_`|$"}
 
 Words = Mapping[str, str]  # the site's own words in one language
 
@@ -75,10 +79,38 @@ def unreadable(name: str, problems: list[Problem], words: Words) -> str:
 
 
 def prose(block: Prose, done: Mapping[str, Any], language: str) -> str:
-    """The text of a block with its expressions computed."""
+    """The text of a block with its expressions computed: as they are in code, else as words."""
     values = done.get("values", {})
+
+    def fill(text: str, escape: Mapping[int, str]) -> str:
+        return EXPRESSION.sub(
+            lambda match: values.get(match[1], match[0]).translate(escape), text
+        )
+
     text = block.texts[language].source
-    return EXPRESSION.sub(lambda match: values.get(match[1], match[0]), text)
+    return _outside_code(lambda words: fill(words, MARKS), text, lambda code: fill(code, {}))
+
+
+def _outside_code(
+    change: Callable[[str], str], text: str, code: Callable[[str], str] = lambda code: code
+) -> str:
+    """Change what stands outside fences, code spans and formulas, which `code` may change."""
+    parts, end = [], 0
+    for match in CODE.finditer(text):
+        parts += [change(text[end : match.start()]), code(match[0])]
+        end = match.end()
+    return "".join([*parts, change(text[end:])])
+
+
+def description(lesson: Lesson, result: Result, language: str) -> str:
+    """The first paragraph after the title, without its marks."""
+    for block in lesson.prose:
+        text = prose(block, result.get(block.cell, {}), language)
+        for paragraph in re.split(r"\n\s*\n", text):
+            if not paragraph.startswith("#"):
+                plain = re.sub(r"\[([^\]]*)\][(\[][^)\]]*[)\]]", r"\1", paragraph)
+                return html.unescape(" ".join(re.sub(r"[`*$]", "", plain).split()))
+    return ""
 
 
 def link(text: str, name: str, pages: set[str]) -> str:
@@ -174,6 +206,7 @@ def notebook(
     result: Result,
     language: str,
     words: Words,
+    pages: set[str],
     colors: Mapping[str, str],
     setup: str = "",
 ) -> str:
@@ -188,7 +221,7 @@ def notebook(
     for block in lesson.blocks:
         name, done = f"cell-{block.cell}", result.get(block.cell, {})
         if isinstance(block, Prose):
-            text = plain_markdown(prose(block, done, language))
+            text = plain_markdown(prose(block, done, language), lesson.name, pages)
             if block.role == "claim":
                 text = _quote(words["checked"], text)
             cells.append({"cell_type": "markdown", "id": name, "metadata": {}, "source": text})
@@ -230,11 +263,28 @@ def standalone(svg: str, colors: Mapping[str, str]) -> str:
     return svg.replace("<svg ", f"<svg {paper} ", 1)
 
 
-def plain_markdown(text: str) -> str:
-    """Markdown without what the site alone understands: heading ids, API links, admonitions."""
-    text = re.sub(r"^(#+ .*?) *\{#([\w-]+)\}$", r'<a id="\2"></a>\n\n\1', text, flags=re.M)
-    text = re.sub(r"\[([^\]\[]+)\]\[[^\]]*\]", r"\1", text)
-    text = PAGE_LINK.sub(r"\1.ipynb\2)", text)
+def plain_markdown(text: str, name: str, pages: set[str]) -> str:
+    """Markdown without what the site alone understands: heading ids, API links, admonitions.
+
+    A link to another lesson leads to its notebook; one to a page without a notebook is dropped.
+    """
+    folder, kept = posixpath.dirname(name), []
+
+    def keep(code: str) -> str:
+        kept.append(code)
+        return f"\0{len(kept) - 1}\0"
+
+    def to_notebook(match: re.Match) -> str:
+        lesson = posixpath.normpath(posixpath.join(folder, match[2])) in pages
+        return f"[{match[1]}]({match[2]}.ipynb{match[3] or ''})" if lesson else match[1]
+
+    def simplify(words: str) -> str:
+        words = re.sub(r"^(#+ .*?) *\{#([\w-]+)\}$", r'<a id="\2"></a>\n\n\1', words, flags=re.M)
+        words = re.sub(r"\[([^\]\[]+)\]\[[^\]]*\]", r"\1", words)
+        return re.sub(r"\[([^\]\[]+)\]\(([\w./-]+)\.md(#[\w-]+)?\)", to_notebook, words)
+
+    text = simplify(_outside_code(lambda words: words, text, keep))
+    text = re.sub(r"\0(\d+)\0", lambda match: kept[int(match[1])], text)
     return re.sub(
         r'^(?:!!!|\?\?\?\+?) [\w-]+(?: "(.*)")?\n((?:(?: {4}.*)?(?:\n|\Z))+)',
         lambda match: _quote(match[1] or "", re.sub(r"^ {4}", "", match[2], flags=re.M)) + "\n\n",

@@ -5,6 +5,8 @@ One `Book` serves the builds of all languages in a process, and all rebuilds of 
 
 from __future__ import annotations
 
+import ast
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -13,7 +15,8 @@ import griffe
 import yaml
 
 from scripts import api, api_links, assemble, glossary, lesson, palette, review, structure
-from scripts.execute import Executor, Progress, Result, write_whole
+from scripts.execute import Executor, Progress, Result
+from scripts.files import write_whole
 from scripts.lesson import Lesson, LessonError, Problem
 
 
@@ -36,22 +39,53 @@ class Page:
 
 
 class Book:
-    terms: glossary.Glossary
-
     def __init__(self, root: Path):
         self.root = root
         self.docs = root / "docs"
         self.cache = root / ".cache"
+        self.data: dict[str, Any] = {}  # of each data file, as it could last be read
         self.pages: dict[str, Page] = {}
         self.problems: list[Problem] = []
         self.unreadable: dict[str, list[Problem]] = {}
         self.package: griffe.Module | None = None
 
-    # Settings: read anew at each build, so that an edit of them shows while serving
+    # The data files: read once a build
+
+    def _read_data(self) -> None:
+        """Read all of it anew; of a file with a fault, what it held before stays.
+
+        Raises
+        ------
+        LessonError
+            A file has a fault and was never without.
+        """
+        self._read("site.yml", _yaml)
+        self._read("glossary.yml", glossary.read)
+        self._read("reviewed.json", review.read)
+        for language in self.languages:
+            self._read(f"translations/{language}.yml", _yaml)
+
+    def _read(self, name: str, reader: Callable[[Path], Any]) -> None:
+        path = self.docs / name
+        try:
+            self.data[name] = reader(path)
+        except (OSError, ValueError, KeyError, TypeError, yaml.YAMLError) as error:
+            mark = getattr(error, "problem_mark", None)
+            line = mark.line + 1 if mark else getattr(error, "lineno", 1)
+            shown = path.relative_to(self.root).as_posix()
+            what = getattr(error, "problem", None) or f"{type(error).__name__}: {error}"
+            problem = Problem(shown, line, f"this file cannot be read: {what}")
+            if name not in self.data:
+                raise LessonError([problem]) from None
+            self.problems.append(problem)
 
     @property
     def settings(self) -> dict[str, Any]:
-        return yaml.safe_load((self.docs / "site.yml").read_text(encoding="utf-8"))
+        return self.data["site.yml"]
+
+    @property
+    def terms(self) -> glossary.Glossary:
+        return self.data["glossary.yml"]
 
     @property
     def languages(self) -> list[str]:
@@ -62,8 +96,7 @@ class Book:
         return [Part(part["title"], part["lessons"]) for part in self.settings["parts"]]
 
     def words(self, language: str) -> dict[str, Any]:
-        path = self.docs / "translations" / f"{language}.yml"
-        return yaml.safe_load(path.read_text(encoding="utf-8"))
+        return self.data[f"translations/{language}.yml"]
 
     # Reading and running
 
@@ -74,17 +107,22 @@ class Book:
 
     def prepare(self, progress: Progress) -> list[Problem]:
         """Read, check and run every lesson; return all problems, also kept with their pages."""
-        languages = self.languages
-        self.terms = glossary.read(self.docs / "glossary.yml")
-        recorded = review.read(self.docs / "reviewed.json")
+        self.check()
+        self._run(progress)
+        found = [p for page in self.pages.values() for p in page.problems]
+        found += [p for problems in self.unreadable.values() for p in problems]
+        return self.problems + found
+
+    def check(self) -> None:
+        """Read and check everything that can be checked without running it."""
+        self.problems = []
+        self._read_data()
+        languages, recorded = self.languages, self.data["reviewed.json"]
+        self.problems += self._check_order()
         last, self.pages, self.unreadable = self.pages, {}, {}
-        self.problems = self._check_order()
         for name in self.names():
-            path = self.docs / f"{name}.py"
-            if not path.is_file():
-                continue
             try:
-                page = Page(lesson.read(path, self.docs, languages))
+                page = Page(lesson.read(self.docs / f"{name}.py", self.docs, languages))
             except LessonError as error:
                 if name in last:
                     self.pages[name] = Page(last[name].lesson, {}, error.problems, stale=True)
@@ -94,15 +132,25 @@ class Book:
             page.problems += structure.check(page.lesson, languages, self.terms)
             page.problems += review.check_reviewed(page.lesson, recorded)
             self.pages[name] = page
-        self._run(progress)
-        if package := self.settings.get("package"):
-            self.package = api.load(self.root / "src", package)
         self.problems += structure.check_pages(self.docs, languages, self.terms)
         self.problems += structure.check_words(self.docs, languages, self.terms)
         self.problems += review.check_pages_reviewed(self.docs, languages, recorded)
-        found = [p for page in self.pages.values() for p in page.problems]
-        found += [p for problems in self.unreadable.values() for p in problems]
-        return self.problems + found
+        self._read_package()
+
+    def _read_package(self) -> None:
+        """Read the package that the reference describes; what cannot be parsed is a problem."""
+        name = self.settings.get("package")
+        if not name:
+            return
+        problems = []
+        for path in sorted((self.root / "src" / name).rglob("*.py")):
+            try:
+                ast.parse(path.read_bytes())
+            except SyntaxError as error:
+                shown = path.relative_to(self.root).as_posix()
+                problems.append(Problem(shown, error.lineno or 1, f"SyntaxError: {error.msg}"))
+        self.problems += problems
+        self.package = None if problems else api.load(self.root / "src", name)
 
     def _run(self, progress: Progress) -> None:
         executor = Executor(self.root, self.cache)
@@ -113,16 +161,11 @@ class Book:
             page.problems += errors[name].problems if name in errors else []
 
     def _check_order(self) -> list[Problem]:
-        """Every lesson file stands in the list once, and every name of the list has its file."""
+        """Every lesson file stands in the list once; a name without a file fails to be read."""
         shown = "docs/site.yml"
         listed = [name for part in self.parts for name in part.lessons]
         files = {path.stem for path in (self.docs / "lessons").glob("*.py")}
         problems = [
-            Problem(shown, 1, f"lesson {name!r}: there is no docs/lessons/{name}.py")
-            for name in listed
-            if name not in files
-        ]
-        problems += [
             Problem(shown, 1, f"docs/lessons/{name}.py is missing in the list of lessons")
             for name in sorted(files - set(listed))
         ]
@@ -137,7 +180,7 @@ class Book:
 
     def description(self, name: str, language: str) -> str:
         page = self.pages.get(name)
-        return page.lesson.description(language) if page else ""
+        return assemble.description(page.lesson, page.result, language) if page else ""
 
     def locate(self, page: str, language: str, message: str, quoted: str) -> Problem | None:
         """A fault found on a finished page, put where the text that it quotes stands."""
@@ -159,6 +202,17 @@ class Book:
         found = [number for number, line in enumerate(lines, 1) if any(w in line for w in written)]
         shown = path.relative_to(self.root).as_posix()
         return Problem(shown, found[0] if found else 1, message, language=language)
+
+    def addressed(self, language: str) -> Iterator[tuple[str, Problem]]:
+        """Each problem that is no lesson's, with the page that shows it: its own, or the home."""
+        for problem in self.problems:
+            path = Path(problem.path)
+            if path.is_relative_to(f"docs/{language}"):
+                yield path.relative_to(f"docs/{language}").as_posix(), problem
+            elif path.parts[:1] == ("src",):
+                yield f"{api.FOLDER}/index.md", problem
+            elif not any(path.is_relative_to(f"docs/{other}") for other in self.languages):
+                yield "index.md", problem
 
     def markdown(self, name: str, language: str) -> str:
         words = self.words(language)
@@ -186,6 +240,7 @@ class Book:
                 page.result,
                 language,
                 self.words(language),
+                set(self.names()),
                 palette.variables("light"),
                 setup.replace("LANGUAGE", language).strip(),
             )
@@ -194,3 +249,7 @@ class Book:
         if not path.is_file() or path.read_text(encoding="utf-8") != content:
             write_whole(path, content.encode())
         return path
+
+
+def _yaml(path: Path) -> dict[str, Any]:
+    return yaml.safe_load(path.read_text(encoding="utf-8"))

@@ -39,6 +39,8 @@ def missing_packages() -> list[str]:
         missing.append("fontconfig")
     if not _has_chinese_font():
         missing.append("fonts-wqy-microhei")
+    if not _answers([sys.executable, "-m", "playwright"]):
+        missing.append("libatomic1")  # what Playwright's own Node lacks on a bare Debian
     return missing
 
 
@@ -56,7 +58,7 @@ def what_to_install(missing: list[str]) -> str:
 
 
 def _find_chromium() -> Path | None:
-    return next((path for path in _candidates() if _answers(path)), None)
+    return next((path for path in _candidates() if _answers([path])), None)
 
 
 def _candidates() -> Iterator[Path]:
@@ -66,10 +68,10 @@ def _candidates() -> Iterator[Path]:
     yield from sorted((Path.home() / ".cache/ms-playwright").glob(DOWNLOADED), reverse=True)
 
 
-def _answers(path: Path) -> bool:
+def _answers(command: list[str | Path]) -> bool:
     # On Ubuntu /usr/bin/chromium-browser may be a stub that only asks for a snap.
     try:
-        subprocess.run([path, "--version"], check=True, capture_output=True, timeout=30)
+        subprocess.run([*command, "--version"], check=True, capture_output=True, timeout=30)
     except (OSError, subprocess.SubprocessError):
         return False
     return True

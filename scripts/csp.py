@@ -14,7 +14,8 @@ import re
 
 _SCRIPT = re.compile(r"<script(?P<attributes>[^>]*)>(?P<body>.*?)</script>", re.S | re.I)
 _STYLE = re.compile(r"<style[\s>]", re.I)
-_HANDLER = re.compile(r"<[a-z][^>]*\s(on[a-z]+)\s*=", re.I)
+_HANDLER = re.compile(r"<[a-z][^<>]*[\s/](on[a-z]+)\s*=", re.I)
+_VALUE = re.compile(r"\"[^\"]*\"|'[^']*'")
 _DATA = re.compile(r'type="?application/(?:ld\+)?json', re.I)
 _META = re.compile(r'(<meta charset="?utf-8"?\s*/?>)', re.I)
 
@@ -63,7 +64,7 @@ def protect(page: str, serving: bool = False) -> str:
     PolicyError
         The page has a `<style>` element or an inline event handler, or no place for a policy.
     """
-    markup = _SCRIPT.sub("", page)
+    markup = _VALUE.sub('""', _SCRIPT.sub("", page))
     if _STYLE.search(markup):
         raise PolicyError("a <style> element: rules belong in docs/assets/css")
     if handler := _HANDLER.search(markup):

@@ -15,14 +15,15 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any
 
+from scripts.files import digest, write_whole
 from scripts.lesson import Block, Code, Lesson, LessonError, Problem
 
-ENGINE = ("zygote.py", "shell.py", "values.py", "execute.py")
+ENGINE = ("zygote.py", "shell.py", "values.py", "files.py", "execute.py")
 TIME_LIMIT = 300.0  # seconds for one lesson
 # One thread and one hash seed for every run, and compiled modules kept out of the watched folders.
 ENVIRONMENT = {
@@ -60,10 +61,10 @@ def steps(lesson: Lesson) -> list[dict]:
 class Executor:
     """Runs lessons in forks of one process that has their libraries imported."""
 
-    def __init__(self, root: Path, cache: Path, source: Path | None = None):
+    def __init__(self, root: Path, cache: Path):
         self.root = root
         self.cache = cache
-        self.source = source or root / "src"
+        self.source = root / "src"
 
     def results(
         self, lessons: list[Lesson], progress: Progress
@@ -87,14 +88,15 @@ class Executor:
                 errors[lesson.name] = error
             else:
                 results[lesson.name] = _by_cell(lesson, answer)
-                self._keep(lesson, answer)
+                if answer["settled"]:
+                    self._keep(lesson, answer)
         return results, errors
 
     # Keeping
 
     def _key(self, lesson: Lesson) -> str:
         parts = [json.dumps(steps(lesson), sort_keys=True), _libraries()]
-        parts += [(Path(__file__).parent / name).read_text() for name in ENGINE]
+        parts += [digest(Path(__file__).parent / name) for name in ENGINE]
         return hashlib.sha256("\0".join(parts).encode()).hexdigest()
 
     def _entry(self, lesson: Lesson) -> Path:
@@ -102,10 +104,10 @@ class Executor:
 
     def _kept(self, lesson: Lesson) -> dict | None:
         try:
-            digest, _, body = self._entry(lesson).read_bytes().partition(b"\n")
+            mark, _, body = self._entry(lesson).read_bytes().partition(b"\n")
         except OSError:
             return None
-        if hashlib.sha256(body).hexdigest().encode() != digest:
+        if hashlib.sha256(body).hexdigest().encode() != mark:
             return None  # cut short or damaged: run again
         entry = json.loads(body)
         if entry["key"] != self._key(lesson) or not self._same_files(entry["answer"]["files"]):
@@ -113,11 +115,7 @@ class Executor:
         return entry["answer"]
 
     def _same_files(self, files: dict[str, str]) -> bool:
-        for name, digest in files.items():
-            path = self.root / name
-            if not path.is_file() or hashlib.sha256(path.read_bytes()).hexdigest() != digest:
-                return False
-        return True
+        return all(digest(self.root / name) == mark for name, mark in files.items())
 
     def _keep(self, lesson: Lesson, answer: dict) -> None:
         entry = self._entry(lesson)
@@ -134,7 +132,7 @@ class Executor:
             _send(zygote, {"imports": _imports(lessons, self.source)})
             _receive(zygote)
             while waiting or running:
-                while waiting and len(running) < (os.cpu_count() or 1):
+                while waiting and len(running) < len(os.sched_getaffinity(0)):
                     lesson = waiting.pop(0)
                     result = Path(folder, f"{len(lessons) - len(waiting)}.json")
                     running[lesson.name] = (lesson, result, time.monotonic())
@@ -227,9 +225,11 @@ def _by_cell(lesson: Lesson, answer: dict) -> Result:
 
 def _imports(lessons: list[Lesson], source: Path) -> list[str]:
     """The import statements of lessons and package that do not import the package itself."""
-    own = {path.name for path in source.iterdir()} if source.is_dir() else set()
-    own |= {name.removesuffix(".py") for name in own}
-    trees = [ast.parse(code.source) for lesson in lessons for code in lesson.code]
+    own = {path.stem for path in source.glob("*")}
+    cells = [ast.parse(code.source) for lesson in lessons for code in lesson.code]
+    used = {_top(name) for tree in cells for name in _imported(tree)} & own
+    modules = [path for name in sorted(used) for path in sorted((source / name).rglob("*.py"))]
+    trees = cells + [tree for path in modules if (tree := _parsed(path))]
     found: dict[str, None] = {}
     for tree in trees:
         for node in ast.walk(tree):
@@ -242,6 +242,21 @@ def _imports(lessons: list[Lesson], source: Path) -> list[str]:
     return list(found)
 
 
+def _imported(tree: ast.AST) -> Iterator[str]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from (name.name for name in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            yield node.module or ""
+
+
+def _parsed(path: Path) -> ast.AST | None:
+    try:
+        return ast.parse(path.read_bytes())
+    except SyntaxError:
+        return None  # the lesson that imports it fails, with its place
+
+
 def _top(module: str | None) -> str:
     return (module or "").partition(".")[0]
 
@@ -251,17 +266,3 @@ def _libraries() -> str:
     """Name and version of everything installed: any of it may change a result."""
     found = {f"{d.name}=={d.version}" for d in importlib.metadata.distributions()}
     return "\n".join([sys.version, *sorted(found)])
-
-
-def write_whole(path: Path, content: bytes) -> None:
-    """Write a file so that it is never seen half-written."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(dir=path.parent)
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(content)
-        os.chmod(name, 0o644)
-        os.replace(name, path)
-    except BaseException:
-        os.unlink(name)
-        raise

@@ -26,7 +26,7 @@ from mkdocs.utils import CountHandler
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from scripts import api, assemble, assets, csp, glossary, inventories, katex, session  # noqa: E402
-from scripts.lesson import Problem  # noqa: E402
+from scripts.lesson import LessonError, Problem  # noqa: E402
 from scripts.places import Places  # noqa: E402
 from scripts.stage import Stage, commit_time  # noqa: E402
 
@@ -58,7 +58,8 @@ def on_startup(*, command: str, dirty: bool) -> None:
 def on_config(config: MkDocsConfig) -> MkDocsConfig:
     root = _root(config)
     book = session.open_book(root)
-    if _is_first(config):
+    if session.first in (None, config.config_file_path):
+        session.first = config.config_file_path
         os.environ.setdefault("SOURCE_DATE_EPOCH", commit_time(root))
         _prepare()
         if session.command != "serve":
@@ -82,7 +83,10 @@ def _places(config: MkDocsConfig) -> Places:
 
 
 def _prepare() -> None:
-    problems = session.book.prepare(log.info)
+    try:
+        problems = session.book.prepare(log.info)
+    except LessonError as error:
+        raise PluginError(f"{error}\nThe site is not built") from None
     for problem in problems:
         log.error(str(problem))
     if problems and session.command != "serve":
@@ -105,9 +109,11 @@ def _navigation(config: MkDocsConfig) -> Iterator[dict | str]:
 def _reference(language: str) -> list[tuple[str, str]]:
     """Address and Markdown of the pages of the reference."""
     book = session.book
-    if book.package is None:
+    if "package" not in book.settings:
         return []
     words = api.Words.read(book.docs / "translations" / f"{language}.yml")
+    if book.package is None:  # it cannot be read: one page, to show why
+        return [(f"{api.FOLDER}/index.md", f"# {words.title}\n")]
     return api.pages(book.package, words)
 
 
@@ -174,7 +180,7 @@ def _without_drawings(text: str, page: Page) -> str:
         return f"<!--drawing {len(drawings) - 1}-->"
 
     session.drawings[page.file.abs_dest_path] = drawings
-    return re.sub(r"<svg .*?</svg>", keep, text, flags=re.DOTALL)
+    return re.sub(r'(?<=<div class="drawing">)<svg .*?</svg>', keep, text, flags=re.DOTALL)
 
 
 @event_priority(-50)
@@ -200,13 +206,23 @@ def _formula_failed(error: katex.FormulaError, html: str, page: Page, language: 
 def on_post_page(output: str, page: Page, config: MkDocsConfig) -> str:
     drawings = session.drawings.pop(page.file.abs_dest_path, [])
     output = re.sub(r"<!--drawing (\d+)-->", lambda match: drawings[int(match[1])], output)
-    return csp.protect(output, serving=session.command == "serve")
+    return _protected(output, page.file.src_uri)
 
 
 def on_post_template(output_content: str, template_name: str, config: MkDocsConfig) -> str:
     if not template_name.endswith(".html"):
         return output_content
-    return csp.protect(output_content, serving=session.command == "serve")
+    return _protected(output_content, template_name)
+
+
+def _protected(output: str, name: str) -> str:
+    try:
+        return csp.protect(output, serving=session.command == "serve")
+    except csp.PolicyError as error:
+        if session.command != "serve":
+            raise PluginError(f"{name}: {error}") from None
+        log.error(f"{name}: {error}")
+        return output
 
 
 # After the build
@@ -229,14 +245,14 @@ def on_post_build(config: MkDocsConfig) -> None:
 
 
 def _show_late_problems(config: MkDocsConfig) -> None:
-    """Put what was found after a page was made, a dead link, at the top of the page."""
-    words = session.book.words(_language(config))
-    for address, problem in session.places.problems:
+    """Put what no lesson shows at its cell, a dead link or a fault of a page, on top of its page."""
+    book, language, shown = session.book, _language(config), set()
+    for address, problem in [*session.places.problems, *book.addressed(language)]:
         page = Path(config.site_dir, address).with_suffix(".html")
-        if page.is_file():
-            text = page.read_text(encoding="utf-8")
-            before, heading, after = text.partition("<h1")
-            error = assemble.error_html(problem, words)
+        if problem not in shown and page.is_file():
+            shown.add(problem)
+            before, heading, after = page.read_text(encoding="utf-8").partition("<h1")
+            error = assemble.error_html(problem, book.words(language))
             page.write_text(f"{before}{error}{heading}{after}", encoding="utf-8")
 
 

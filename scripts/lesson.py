@@ -113,15 +113,6 @@ class Lesson:
         heading = re.search(r"^# (.+?)(?: *\{.*\})?$", self.prose[0].texts[language].source, re.M)
         return heading.group(1) if heading else self.name
 
-    def description(self, language: str) -> str:
-        """The first paragraph after the title, without its marks."""
-        for block in self.prose:
-            for paragraph in re.split(r"\n\s*\n", block.texts[language].source):
-                if not paragraph.startswith("#"):
-                    plain = re.sub(r"\[([^\]]*)\][(\[][^)\]]*[)\]]", r"\1", paragraph)
-                    return " ".join(re.sub(r"[`*$]", "", plain).split())
-        return ""
-
 
 @dataclass(frozen=True)
 class _Cell:
@@ -140,6 +131,8 @@ def read(path: Path, docs: Path, languages: list[str]) -> Lesson:
     name = path.relative_to(docs).with_suffix("").as_posix()
     try:
         text = path.read_bytes().decode("utf-8")
+    except FileNotFoundError:
+        raise LessonError([Problem(shown, 1, "there is no such file")]) from None
     except UnicodeDecodeError as error:
         line = path.read_bytes()[: error.start].count(b"\n") + 1
         raise LessonError([Problem(shown, line, f"not valid UTF-8: {error.reason}")]) from None
@@ -235,9 +228,12 @@ def _code(cell: _Cell, shown: str, problems: list[Problem]) -> Code:
     except SyntaxError as error:
         wrong(f"SyntaxError: {error.msg}", cell.line + (error.lineno or 1))
         return code
-    asserts = [node for node in ast.walk(tree) if isinstance(node, ast.Assert)]
-    if code.check and not any(not isinstance(node.test, ast.Constant) for node in asserts):
+    asserts = [n for n in tree.body if isinstance(n, ast.Assert | ast.For | ast.With)]
+    tests = [n.test for top in asserts for n in ast.walk(top) if isinstance(n, ast.Assert)]
+    if code.check and not any(not isinstance(test, ast.Constant) for test in tests):
         wrong("a check cell asserts nothing")
+    if code.check and code.raises:
+        wrong("a check cell cannot raise: what it asserts would not be reached")
     return code
 
 

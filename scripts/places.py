@@ -13,6 +13,8 @@ from collections.abc import Callable
 from scripts.lesson import Problem
 
 LOGGERS = ("mkdocs.structure.pages", "mkdocs.plugins.mkdocs_autorefs._internal.plugin")
+DOCSTRINGS = ("mkdocs.scripts.api_links", "mkdocs.scripts.translations")
+SOURCE = re.compile(r"(src/(\S+))\.py:(\d+): (.*)", re.DOTALL)
 PAGE = re.compile(r"'([\w./-]+\.(?:ipynb|md))' contains|(?:^|\s)([\w./-]+\.(?:ipynb|md)):")
 QUOTED = re.compile(r"(?:link|target) '([^']+)'")
 
@@ -29,6 +31,10 @@ class Places(logging.Filter):
 
     def filter(self, record: logging.LogRecord) -> bool:
         message = record.getMessage()
+        if record.levelno >= logging.WARNING and (source := SOURCE.match(message)):
+            address = f"api/{source[2].partition('/')[2].replace('/', '.')}.md"
+            self.problems.append((address, Problem(source[1] + ".py", int(source[3]), source[4])))
+            return True
         page, quoted = PAGE.search(message), QUOTED.search(message)
         if record.levelno >= logging.WARNING and page and quoted:
             name = page[1] or page[2]
@@ -39,7 +45,7 @@ class Places(logging.Filter):
 
     def attach(self) -> None:
         """Take the place of the filter of the build before."""
-        for name in LOGGERS:
+        for name in (*LOGGERS, *DOCSTRINGS):
             logger = logging.getLogger(name)
             for old in [f for f in logger.filters if isinstance(f, Places)]:
                 logger.removeFilter(old)

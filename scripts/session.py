@@ -12,6 +12,7 @@ from scripts.places import Places
 from scripts.stage import Stage
 
 command = "build"
+first: str | None = None  # the configuration whose build starts the others
 book: Book
 places: Places
 stage: Stage | None = None

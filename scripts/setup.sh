@@ -20,8 +20,9 @@ fail() {
 
 # Runs a command; where it fails, prints the end of what it complained of and one clear sentence.
 attempt() {
-    local errors free
-    errors=$("$@" 2>&1 >&3) && return
+    local errors status=0 free
+    errors=$("$@" 2>&1 >&3) || status=$?
+    [ "$status" != 0 ] || return 0
     printf '%s\n' "$errors" | tail -n 12 | cut -c 1-300 >&2
     free=$(df --output=avail -m . | tail -n 1)
     case $errors in
@@ -33,15 +34,16 @@ attempt() {
     # Python's venv does not say why it failed.
     [ "$free" -gt 20 ] || fail "The disk is full." \
         "Make room (README.md tells how much is needed) and run the same command again."
-    fail "This failed: $*"
+    fail "This ended with status $status: $*"
 }
 
 apt_install() {
+    local messages
     [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null || return 1
     say "installing with apt: $*"
-    apt-get update -qq >/dev/null &&
-        DEBIAN_FRONTEND=noninteractive \
-            apt-get install -y -qq --no-install-recommends "$@" >/dev/null
+    export DEBIAN_FRONTEND=noninteractive
+    messages=$({ apt-get update -qq && apt-get install -y -qq --no-install-recommends "$@"; } 2>&1) ||
+        { printf '%s\n' "$messages" | tail -n 12 >&2 && return 1; }
 }
 
 # The first Python that is new enough; 3.11 is preferred, as the locks were made with it.

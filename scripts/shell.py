@@ -6,12 +6,12 @@ writes past `sys.stdout` and `sys.stderr` is seen as well.
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import re
 import sys
 import tempfile
+import time
 import traceback
 import warnings
 from pathlib import Path
@@ -23,6 +23,7 @@ from IPython.core.displaypub import DisplayPublisher
 from IPython.core.interactiveshell import InteractiveShell
 from traitlets.config import Config
 
+from scripts.files import digest
 from scripts.values import format_value
 
 ADDRESS = re.compile(r"\b0x[0-9a-f]{6,}\b")
@@ -73,7 +74,8 @@ class _Recorder:
             size = os.fstat(file.fileno()).st_size
             if size - self.read[name] > MOST_OUTPUT:
                 raise StepFailed(f"printed more than {MOST_OUTPUT:,} bytes to {name}")
-            text = os.pread(file.fileno(), size - self.read[name], self.read[name]).decode()
+            raw = os.pread(file.fileno(), size - self.read[name], self.read[name])
+            text = raw.decode(errors="replace")
             self.read[name] = size
             last = self.outputs[-1] if self.outputs else {}
             if text and last.get("name") == name:
@@ -137,6 +139,7 @@ def _shell(recorder: _Recorder) -> _Shell:
 
 def run(steps: list[dict], result: str) -> None:
     """Run `steps` in order and write what came of them as JSON to the file `result`."""
+    started = time.time()
     opened: set[str] = set()
     sys.addaudithook(lambda event, args: _note_file(event, args, opened))
     recorder = _Recorder()
@@ -152,7 +155,7 @@ def run(steps: list[dict], result: str) -> None:
         except StepFailed as error:
             answer["failed"] = {**error.record, "step": number}
             break
-    answer["files"] = _files(opened)
+    answer["files"], answer["settled"] = _files(opened, started)
     Path(result).write_text(json.dumps(answer, ensure_ascii=False), encoding="utf-8")
 
 
@@ -189,7 +192,7 @@ def _judge_error(step: dict, error: BaseException | None, name: str) -> None:
         if wanted:
             raise StepFailed(f"did not raise {wanted}, as the cell says it does")
         return
-    if wanted in {kind.__name__ for kind in type(error).__mro__}:
+    if wanted == type(error).__name__:
         return
     line = getattr(error, "lineno", None) if isinstance(error, SyntaxError) else None
     for frame in traceback.extract_tb(error.__traceback__):
@@ -207,15 +210,13 @@ def _judge_error(step: dict, error: BaseException | None, name: str) -> None:
 
 def _judge_warnings(step: dict, caught: list, outputs: list[dict], name: str) -> None:
     wanted = step["warns"]
-    kinds = {kind.__name__ for warning in caught for kind in warning.category.__mro__}
-    if wanted and wanted not in kinds:
+    if wanted and wanted not in {warning.category.__name__ for warning in caught}:
         raise StepFailed(f"did not warn {wanted}, as the cell says it does")
-    if wanted:
-        return
     for warning in caught:
-        text = f"{warning.category.__name__}: {warning.message}"
-        line = warning.lineno if warning.filename == name else 1
-        raise StepFailed(f"a warning: {text}", line, f"from {Path(warning.filename).name}")
+        if warning.category.__name__ != wanted:
+            text = f"{warning.category.__name__}: {warning.message}"
+            line = warning.lineno if warning.filename == name else 1
+            raise StepFailed(f"a warning: {text}", line, f"from {Path(warning.filename).name}")
     for output in outputs:
         if output.get("name") == "stderr":
             raise StepFailed(f"wrote to the standard error: {output['text'].strip()}")
@@ -231,27 +232,33 @@ def _run_values(shell: _Shell, recorder: _Recorder, step: dict) -> dict[str, str
         except Exception as error:
             message = f"`{expression}` raised {type(error).__name__}: {error}"
             raise StepFailed(message, expression=expression) from None
-    if recorder.take():
-        raise StepFailed("an expression in the prose printed something")
+        if recorder.take():
+            raise StepFailed(f"`{expression}` printed something", expression=expression)
     return values
 
 
 def _note_file(event: str, args: tuple, opened: set[str]) -> None:
-    if event == "open" and isinstance(args[0], str | os.PathLike):
-        opened.add(os.fspath(args[0]))
+    """Note what Python opens or lists; what native code reads by itself is not seen."""
+    if event in ("open", "os.scandir") and isinstance(args[0], str | os.PathLike):
+        opened.add(os.path.abspath(args[0]))
 
 
-def _files(opened: set[str]) -> dict[str, str]:
-    """The project's files that the lesson read, its own modules included, with their hashes."""
+def _files(opened: set[str], started: float) -> tuple[dict[str, str], bool]:
+    """The project's files that the lesson read, its own modules included, with their hashes.
+
+    Also whether all of them are older than the run: what changed while it ran may have been read
+    before the change, so that its hash says nothing.
+    """
     root = Path(os.environ["TOKPOS_ROOT"])
     modules = {getattr(module, "__file__", None) for module in list(sys.modules.values())}
-    found = {}
+    found, settled = {}, True
     for name in opened | {m for m in modules if m}:
         path = Path(name).resolve()
-        if not path.is_relative_to(root) or not path.is_file():
+        if not path.is_relative_to(root) or not path.exists():
             continue
         relative = path.relative_to(root)
         hidden = any(part.startswith(".") or part == "__pycache__" for part in relative.parts)
-        if not hidden and relative.parts[0] != "scripts" and path.suffix != ".pyc":
-            found[relative.as_posix()] = hashlib.sha256(path.read_bytes()).hexdigest()
-    return found
+        if not hidden and path.suffix != ".pyc":
+            found[relative.as_posix()] = digest(path)
+            settled = settled and path.stat().st_ctime < started
+    return found, settled

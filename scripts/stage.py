@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import fcntl
+import os
 import shutil
 import subprocess
 import tempfile
 from pathlib import Path
+from typing import TextIO
 
 
 class Stage:
@@ -16,9 +18,12 @@ class Stage:
         self.site = site.resolve()
         self.cache = cache
         cache.mkdir(parents=True, exist_ok=True)
+        self.site.parent.mkdir(parents=True, exist_ok=True)
         with self._locked():
             self._recover()
-        self.folder = Path(tempfile.mkdtemp(prefix=".site-", dir=self.site.parent))
+            self._clear()
+        prefix = f".site-{os.getpid()}-"
+        self.folder = Path(tempfile.mkdtemp(prefix=prefix, dir=self.site.parent))
         self.folder.chmod(0o755)
 
     @property
@@ -42,7 +47,13 @@ class Stage:
             self._last.rename(self.site)
         shutil.rmtree(self._last, ignore_errors=True)
 
-    def _locked(self):
+    def _clear(self) -> None:
+        """Remove what killed builds left behind."""
+        for folder in self.site.parent.glob(".site-*-*"):
+            if not Path("/proc", folder.name.split("-")[1]).exists():
+                shutil.rmtree(folder, ignore_errors=True)
+
+    def _locked(self) -> TextIO:
         lock = open(self.cache / "publish.lock", "w")
         fcntl.flock(lock, fcntl.LOCK_EX)
         return lock

@@ -11,12 +11,15 @@ SUPERSCRIPT = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 def format_value(expression: str, namespace: dict[str, Any]) -> str:
     """Evaluate `expression` in `namespace` and format what comes out."""
-    source, spec = _split(expression)
-    value = eval(compile(source, "<prose>", "eval"), namespace)
-    return _powers(format(_plain(value), spec)) if spec else _text(value)
+    source, spec = split(expression)
+    value = _plain(eval(compile(source, "<prose>", "eval"), namespace))
+    if not spec:
+        return _text(value)
+    text = format(value, spec)
+    return _powers(text) if isinstance(value, int | float) else text
 
 
-def _split(expression: str) -> tuple[str, str]:
+def split(expression: str) -> tuple[str, str]:
     """The expression and its format specification, which an f-string would take."""
     try:
         ast.parse(expression, mode="eval")

@@ -14,26 +14,40 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import resource
 import select
 import signal
 import sys
+import tempfile
 import time
+import warnings
+from typing import TextIO
 
 POLL_SECONDS = 0.02
+LARGEST_FILE = 1 << 30  # bytes that a lesson may write to one file
 
 
 def main() -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the end of the commands ends this process
     sys.path.insert(0, os.environ["TOKPOS_SOURCE"])
     commands, answers = os.dup(0), os.fdopen(os.dup(1), "w", buffering=1)
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
     os.dup2(2, 1)  # a stray print must not reach the answers
     running: dict[int, tuple[str, float]] = {}
+    try:
+        _serve(commands, answers, running)
+    finally:
+        for pid in running:
+            os.killpg(pid, signal.SIGKILL)
+
+
+def _serve(commands: int, answers: TextIO, running: dict[int, tuple[str, float]]) -> None:
     buffer = b""
     while True:
         if select.select([commands], [], [], POLL_SECONDS)[0]:
             chunk = os.read(commands, 1 << 16)
             if not chunk:
-                break
+                return
             *lines, buffer = (buffer + chunk).split(b"\n")
             for line in lines:
                 message = json.loads(line)
@@ -44,17 +58,29 @@ def main() -> None:
                     pid = _fork(message, answers.fileno(), commands)
                     running[pid] = (message["name"], time.monotonic() + message["limit"])
         _collect(running, answers)
-    for pid in running:
-        os.killpg(pid, signal.SIGKILL)
 
 
 def _import(statements: list[str]) -> None:
     import scripts.shell  # noqa: F401  (IPython is needed by every lesson)
 
     for statement in statements:
-        # A library that is missing fails where its lesson imports it, with that cell's line.
-        with contextlib.suppress(Exception):
-            exec(statement, {})
+        before = set(sys.modules)
+        with tempfile.TemporaryFile() as said, warnings.catch_warnings(record=True) as caught:
+            kept = os.dup(1), os.dup(2)
+            os.dup2(said.fileno(), 1)
+            os.dup2(said.fileno(), 2)
+            # A library that is missing fails where its lesson imports it, with that cell's line.
+            with contextlib.suppress(Exception):
+                exec(statement, {})
+            sys.stdout.flush()
+            sys.stderr.flush()
+            for descriptor, number in zip(kept, (1, 2), strict=True):
+                os.dup2(descriptor, number)
+                os.close(descriptor)
+            noisy = caught or os.fstat(said.fileno()).st_size
+        if noisy:  # the lesson is to import it by itself, and be judged by what it says
+            for name in set(sys.modules) - before:
+                del sys.modules[name]
 
 
 def _fork(message: dict, *inherited: int) -> int:
@@ -64,6 +90,9 @@ def _fork(message: dict, *inherited: int) -> int:
     status, complaints = 1, os.dup(2)
     try:
         os.setpgid(0, 0)
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        signal.alarm(int(message["limit"]) + 5)  # should this process be left alone
+        resource.setrlimit(resource.RLIMIT_FSIZE, (LARGEST_FILE, LARGEST_FILE))
         for descriptor in inherited:
             os.close(descriptor)
         from scripts.shell import run
@@ -80,7 +109,7 @@ def _fork(message: dict, *inherited: int) -> int:
         os._exit(status)
 
 
-def _collect(running: dict[int, tuple[str, float]], answers) -> None:
+def _collect(running: dict[int, tuple[str, float]], answers: TextIO) -> None:
     for pid, (name, deadline) in list(running.items()):
         status = "late" if time.monotonic() > deadline else None
         if status:

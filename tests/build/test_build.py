@@ -84,7 +84,7 @@ def test_nothing_to_do_is_said_at_once(spare):
 
 
 def test_progress_names_lesson_count_and_time(spare):
-    spare.edit("src/pack.py", "VALUE", "# touched\nVALUE")
+    spare.edit("src/pack/__init__.py", "VALUE", "# touched\n\nVALUE")
     said = spare.build().stdout
     assert "Lessons: 1 of 2 to run: lessons/one" in said
     assert "Lesson lessons/one ran, " in said and "(1/1)" in said
@@ -125,6 +125,22 @@ FAILURES = {
     "a dead anchor of a page": (
         "docs/*/index.md", "two.md)", "two.md#none)",
         ["docs/en/index.md:3: (en)", "docs/zh/index.md:3: (zh)", "#none"],
+    ),
+    "an unknown cross-reference": (
+        "docs/lessons/one.py", "](two.md#end)", "][pack.NOTHING]",
+        ["docs/lessons/one.py:3", "cell 1 (en)", "docs/lessons/one.py:6", "cell 2 (zh)", "NOTHING"],
+    ),
+    "a module that cannot be read": (
+        "src/pack/__init__.py", "VALUE = 7", "VALUE = = 7",
+        ["src/pack/__init__.py:3: SyntaxError"],
+    ),
+    "an untranslated docstring": (
+        "src/pack/__init__.py", "The pack.", "The new pack.",
+        ["src/pack/__init__.py:1: (zh)", "untranslated", "The new pack."],
+    ),
+    "a data file that cannot be read": (
+        "docs/glossary.yml", "english: {}", "english: {",
+        ["docs/glossary.yml:", "cannot be read"],
     ),
     "a formula that is none": (
         "docs/lessons/one.py", "$x^2$", r"$\nothing$",

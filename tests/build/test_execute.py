@@ -2,7 +2,11 @@
 
 import json
 import os
+import signal
+import subprocess
+import sys
 import textwrap
+import threading
 import time
 from pathlib import Path
 
@@ -132,6 +136,12 @@ FAILURES = {
     "did not raise": ("# %% raises=IndexError\n[1][0]\n", 6, 3, None, "did not raise IndexError"),
     "other error": ("# %% raises=IndexError\n1 / 0\n", 6, 3, None, "not IndexError"),
     "did not warn": ("# %% warns=UserWarning\n1\n", 6, 3, None, "did not warn UserWarning"),
+    "another warning": ("# %% warns=UserWarning\nimport warnings\nwarnings.warn('a')\n"
+                        "warnings.warn('b', RuntimeWarning)\n", 8, 3, None, "RuntimeWarning: b"),
+    "only a kind of it": ("# %% raises=Exception\nx\n", 6, 3, None, "not Exception"),
+    "a warning at import": ("# %%\nx = 1\nimport outside_loud\n", 6, 3, None, "UserWarning: loud"),
+    "bytes that are no text": ("# %%\nimport os\nos.write(2, b'\\xff')\n", 6, 3, None, "error: \ufffd"),
+    "a printing expression": (prose("{{ print('x') or 1 }}"), 6, 3, "en", "printed something"),
     "warning": ("# %%\nimport warnings\nwarnings.warn('old')\n", 7, 3, None, "UserWarning: old"),
     "warning of a library": ("# %%\nimport logging\nlogging.warning('careful')\n", 6, 3, None, "careful"),
     "expression": (prose("a\n# {{ nothing }}"), 7, 3, "en", "`nothing` raised NameError"),
@@ -145,11 +155,14 @@ FAILURES = {
 def failures(tmp_path_factory):
     """The errors of all failing lessons, run by one process."""
     project = Project(tmp_path_factory.mktemp("failures"))
+    project.write("outside/outside_loud.py", "import warnings\nwarnings.warn('loud')\n")
     lessons = {
         case: project.lesson(body, f"case{number}")
         for number, (case, (body, *_)) in enumerate(FAILURES.items())
     }
-    _, errors = project.run(*lessons.values())
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PYTHONPATH", str(project.root / "outside"))
+        _, errors = project.run(*lessons.values())
     return {case: errors.get(lesson.name) for case, lesson in lessons.items()}
 
 
@@ -241,6 +254,57 @@ def test_a_change_runs_the_lessons_it_can_change(project, name, old, new, runs_a
     assert project.ran() == runs_again
 
 
+def test_a_new_file_runs_the_lesson_that_listed_its_folder(project):
+    listing = "# %%\nfrom pathlib import Path\nlen(list(Path('src/pack').glob('*.py')))\n"
+    project.run(project.lesson(listing))
+    project.write("src/pack/new.py", "")
+    results, _ = project.run(project.read())
+    assert project.ran() and results["lessons/one"][3]["outputs"][0]["data"]["text/plain"] == "5"
+
+
+def test_a_file_saved_during_the_run_is_read_again(project):
+    slow = (
+        "# %%\nfrom pack.far import VALUE\nimport time\nopen('ready', 'w').close()\n"
+        "time.sleep(2)\nVALUE\n"
+    )
+    lesson = project.lesson(slow)
+    executor = Executor(project.root, project.root / ".cache")
+    run = threading.Thread(target=lambda: executor.results([lesson], lambda _: None))
+    run.start()
+    while not (project.root / "ready").exists():
+        assert run.is_alive()
+        time.sleep(0.05)
+    project.write("src/pack/far.py", "VALUE = 2\n")
+    run.join()
+    results, _ = project.run(lesson)
+    assert project.ran() and results["lessons/one"][3]["outputs"][0]["data"]["text/plain"] == "2"
+
+
+def test_an_interrupt_ends_the_lesson_too(project):
+    project.lesson("# %%\nimport os\nopen('pid', 'w').write(str(os.getpid()))\nwhile True: pass\n")
+    script = (
+        "from pathlib import Path; from scripts import execute, lesson; root = Path.cwd();"
+        "one = lesson.read(root / 'docs/lessons/one.py', root / 'docs', ['en', 'zh']);"
+        "execute.Executor(root, root / '.cache').results([one], print)"
+    )
+    home = str(Path(execute.__file__).parents[1])
+    run = subprocess.Popen(
+        [sys.executable, "-c", script],
+        cwd=project.root, env=os.environ | {"PYTHONPATH": home}, start_new_session=True,
+        stderr=subprocess.DEVNULL,
+    )  # fmt: skip
+    pid = project.root / "pid"
+    while not (pid.is_file() and pid.read_text()):
+        assert run.poll() is None
+        time.sleep(0.05)
+    os.killpg(run.pid, signal.SIGINT)
+    run.wait(20)
+    deadline = time.monotonic() + 10
+    while _alive(int(pid.read_text())) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert not _alive(int(pid.read_text()))
+
+
 def test_an_option_of_a_cell_runs_it_again(project):
     project.run(project.lesson("# %%\nx = 1\n"))
     _, errors = project.run(project.lesson("# %% raises=ValueError\nx = 1\n"))
@@ -312,8 +376,6 @@ def _comparable(outputs: list) -> list:
 
 
 def test_two_runs_at_once_leave_whole_entries(project):
-    import threading
-
     body = project.lesson("# %%\nimport time\ntime.sleep(0.3)\n'd'\n")
     executor = Executor(project.root, project.root / ".cache")
     found: list = []

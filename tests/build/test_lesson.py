@@ -65,14 +65,9 @@ def test_blocks(tmp_path):
     assert english.line_of("within") == 15
 
 
-def test_titles_and_description(tmp_path):
-    text = pair(
-        "# A *title* {#top}\n\nOne [link](a.md), `code`,\nand $x$.", "# 标题 {#top}\n\n一句话。"
-    )
-    lesson = parse(tmp_path, text)
+def test_the_title(tmp_path):
+    lesson = parse(tmp_path, pair("# A *title* {#top}\n\nOne.", "# 标题 {#top}\n\n一句话。"))
     assert lesson.title("zh") == "标题"
-    assert lesson.description("en") == "One link, code, and x."
-    assert lesson.description("zh") == "一句话。"
 
 
 def test_windows_line_ends_are_read_alike(tmp_path):
@@ -171,3 +166,15 @@ def our_cells(lesson) -> list[tuple[str, str]]:
 def test_jupytext_reads_the_same_cells(tmp_path, path):
     text = path.read_text(encoding="utf-8") if path else WHOLE
     assert our_cells(parse(tmp_path, text)) == jupytext_cells(text)
+
+
+def test_a_check_must_be_reached(tmp_path):
+    claim = pair("x", "x", ' role="claim"')
+    for option, body in (
+        ("check=true raises=ValueError", "assert int('a') == 1"),
+        ("check=true", "if x:\n    assert x == 1"),
+        ("check=true", "def f():\n    assert x == 1"),
+    ):
+        with pytest.raises(LessonError):
+            parse(tmp_path, "\n".join([pair(*TITLE), f"# %% {option}", body, claim]))
+    parse(tmp_path, "\n".join([pair(*TITLE), "# %% check=true", "for x in [1]:\n    assert x", claim]))

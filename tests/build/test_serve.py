@@ -9,7 +9,7 @@ import time
 import urllib.request
 
 import pytest
-from tests.build.tiny_site import ENVIRONMENT, TinySite
+from tests.build.tiny_site import ENVIRONMENT, TWO, TinySite
 
 PATIENCE = 90  # seconds that a rebuild may take on a busy machine before the test gives up
 
@@ -86,7 +86,7 @@ def runs(said: list[str]) -> list[str]:
         ("docs/lessons/one.py", "A plain sentence.", "A plainer sentence.", [], "A plainer sentence", "一句话"),
         ("docs/lessons/one.py", "一句话。", "一句短话。", [], "A plainer sentence", "一句短话"),
         ("docs/lessons/one.py", "{{ VALUE }}", "{{ VALUE + 1 }}", ["lessons/one"], "The value is 8", "值是 8"),
-        ("src/pack.py", "7", "70", ["lessons/one"], "The value is 71", "值是 71"),
+        ("src/pack/__init__.py", "VALUE = 7", "VALUE = 70", ["lessons/one"], "The value is 71", "值是 71"),
         ("docs/lessons/two.py", "[][0]", "[1][1]", ["lessons/two"], "The value is 71", "值是 71"),
         ("docs/translations/zh.yml", "本次构建已验证", "已验证", [], "Checked in this build", "已验证"),
         ("docs/zh/index.md", "欢迎看", "欢迎来看", [], "The value is 71", "值是 71"),
@@ -107,27 +107,56 @@ def test_an_edit_reaches_both_languages_by_one_rebuild(
 
 FAULTS = {
     "a cell that raises": ("docs/lessons/two.py", "[1][1]", "1 / 0", "not IndexError"),
-    "a cell that cannot be read": ("docs/lessons/two.py", "# %% raises", "# %% rises", "unknown option"),
-    "a missing translation": ("docs/lessons/two.py", 'lang="zh"', 'lang="xx"', "site's languages are"),
-    "a dead anchor": ("docs/lessons/two.py", "句话。", "句话 [无](one.md#none)。", "links differ|#none"),
-    "a broken formula": ("docs/lessons/two.py", "sentence.", r"sentence $\nope$.", "nope"),
-}  # fmt: skip
+    "a cell that cannot be read": ("docs/lessons/two.py", "# %% raises", "# %% rises", "unknown"),
+    "a missing translation": ("docs/lessons/two.py", 'lang="zh"', 'lang="xx"', "languages are"),
+    "a dead anchor": ("docs/lessons/two.py", "{#end}", "{#end}\n# [1](one.md#none)", "no.* anchor"),
+    "a broken formula": ("docs/lessons/two.py", "{#end}", "{#end}\n# $\\nope$", "typeset"),
+}
 
 
 @pytest.mark.parametrize("fault", FAULTS)
 def test_an_error_shows_on_its_page_and_the_next_save_recovers(server, fault):
     name, good, bad, message = FAULTS[fault]
     server.edit(name, good, bad)
-    shown = server.get("lessons/two.html") + server.get("zh/lessons/two.html")
-    assert "build-error" in shown and re.search(message, shown), shown[-3000:]
+    pages = ["lessons/two.html", "zh/lessons/two.html"]
+    for page in pages:
+        shown = server.get(page)
+        assert "build-error" in shown and re.search(message, shown), shown[-3000:]
     assert "build-error" not in server.get("lessons/one.html")
     server.edit(name, bad, good)
-    for page in ("lessons/two.html", "zh/lessons/two.html"):
+    for page in pages:
         assert "build-error" not in server.get(page)
 
 
+def test_a_fault_of_a_page_shows_there_and_one_of_the_site_on_the_home_page(server):
+    server.edit("docs/zh/index.md", "欢迎", "欢迎\n\n欢迎")
+    assert "blocks" in server.get("zh/index.html") and "build-error" in server.get("zh/index.html")
+    server.edit("docs/zh/index.md", "欢迎\n\n欢迎", "欢迎")
+    server.edit("docs/glossary.yml", "english: {}", "english: {")
+    assert "docs/glossary.yml" in server.get("index.html")
+    server.edit("docs/glossary.yml", "english: {", "english: {}")
+    assert "build-error" not in server.get("index.html")
+
+
+def test_serving_starts_with_a_fault(tmp_path):
+    site = TinySite(tmp_path)
+    site.edit("docs/site.yml", "[one, two]", "[one, two, three]")
+    site.edit("docs/lessons/two.py", "[][0]", "1 / 0")
+    server = Server(site)
+    try:
+        assert "there is no such file" in server.get("lessons/three.html")
+        assert "not IndexError" in server.get("zh/lessons/two.html")
+        start = len(server.said)
+        site.write("docs/lessons/three.py", TWO)
+        server.wait("Reloading browsers", start)
+        assert "Another sentence" in server.get("lessons/three.html")
+    finally:
+        server.stop()
+
+
 def test_a_module_that_cannot_be_read_shows_where_it_is_used(server):
-    server.edit("src/pack.py", "VALUE = 70", "VALUE = = 70")
-    assert "SyntaxError" in server.get("lessons/one.html")
-    server.edit("src/pack.py", "VALUE = = 70", "VALUE = 70")
+    server.edit("src/pack/__init__.py", "VALUE = 70", "VALUE = = 70")
+    for page in ("lessons/one.html", "zh/lessons/one.html", "api/index.html", "zh/api/index.html"):
+        assert "SyntaxError" in server.get(page)
+    server.edit("src/pack/__init__.py", "VALUE = = 70", "VALUE = 70")
     assert "The value is 71" in server.get("lessons/one.html")

@@ -19,6 +19,14 @@ watch: [docs, src, mkdocs.zh.yml]
 theme: {{name: material, font: false, language: en}}
 plugins:
   mkdocs-jupyter: {{include: ["*.ipynb"], include_source: true, execute: false, cache: false}}
+  autorefs: {{}}
+  mkdocstrings:
+    handlers:
+      python:
+        paths: [src]
+        options:
+          allow_inspection: false
+          docstring_style: numpy
 markdown_extensions:
   attr_list: {{}}
   admonition: {{}}
@@ -33,12 +41,38 @@ INHERIT: mkdocs.yml
 site_name: 小站
 docs_dir: docs/zh
 theme: {language: zh}
+plugins:
+  mkdocstrings:
+    handlers:
+      python:
+        options:
+          extensions:
+            - scripts.translations.TranslateDocstrings: {catalogue: docs/translations/zh.po}
 """
 SITE = """\
 languages: [en, zh]
 parts:
   - title: {en: First part, zh: 第一部分}
     lessons: [one, two]
+package: pack
+"""
+PACKAGE = '''\
+"""The pack."""
+
+VALUE = 7
+"""A value."""
+'''
+CATALOGUE = """\
+msgid ""
+msgstr ""
+"Language: zh\\n"
+"Content-Type: text/plain; charset=utf-8\\n"
+
+msgid "The pack."
+msgstr "这个包。"
+
+msgid "A value."
+msgstr "一个值。"
 """
 GLOSSARY = """\
 english: {}
@@ -93,7 +127,8 @@ FILES = {
     "docs/lessons/two.py": TWO,
     "docs/en/index.md": "# Home\n\nWelcome to [two](lessons/two.md).\n",
     "docs/zh/index.md": "# 首页\n\n欢迎看 [二](lessons/two.md)。\n",
-    "src/pack.py": "VALUE = 7\n",
+    "docs/translations/zh.po": CATALOGUE,
+    "src/pack/__init__.py": PACKAGE,
 }
 ENVIRONMENT = os.environ | {"NO_MKDOCS_2_WARNING": "1", "PYTHONUNBUFFERED": "1"}
 

@@ -110,7 +110,7 @@ def watch(browser: Browser, address: str) -> Iterator[Open]:
 
     def watch(home: str = address, **options: Any) -> Watched:
         context = browser.new_context(**{"locale": "en-US", **options})
-        context.set_default_timeout(10_000)
+        context.set_default_timeout(30_000)
         opened.append(Watched(context.new_page(), home))
         return opened[-1]
 

@@ -8,9 +8,11 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urljoin, urlsplit
 
+import nbformat
 import pytest
+from playwright.sync_api import Browser
 
-from tests.site.conftest import Open, collected
+from tests.site.conftest import Open, Watched, collected
 from tests.site.server import published_at
 
 FACTS = """() => {
@@ -44,10 +46,8 @@ Facts = dict[str, Any]
 
 
 @pytest.fixture(scope="module")
-def seen(paths: list[str], browser: Any, address: str) -> dict[str, Facts]:
+def seen(paths: list[str], browser: Browser, address: str) -> dict[str, Facts]:
     """The facts of every page; opening them all is done once."""
-    from tests.site.conftest import Watched
-
     found = {}
     with browser.new_context(locale="en-US") as context:
         for path in paths:
@@ -229,8 +229,6 @@ def test_downloads_are_notebooks(watch: Open, seen: dict[str, Facts]) -> None:
 
 
 def _check_notebook(path: Path, language: str) -> None:
-    import nbformat
-
     notebook = nbformat.read(path, as_version=4)
     nbformat.validate(notebook)
     cells = notebook.cells
