@@ -245,7 +245,7 @@ def on_post_build(config: MkDocsConfig) -> None:
 
 
 def _show_late_problems(config: MkDocsConfig) -> None:
-    """Put what no lesson shows at its cell, a dead link or a fault of a page, on top of its page."""
+    """Put what no lesson shows at its cell, such as a dead link, on top of its page."""
     book, language, shown = session.book, _language(config), set()
     for address, problem in [*session.places.problems, *book.addressed(language)]:
         page = Path(config.site_dir, address).with_suffix(".html")

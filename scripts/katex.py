@@ -1,8 +1,8 @@
 """Formulas become HTML and MathML while the site is built, so that no page ships TeX or a renderer.
 
 KaTeX itself (docs/assets/vendor/katex) runs in an embedded V8, loaded once a process. It is
-version 0.19.1 as npm's `katex` ships it: `katex.min.js`, the style sheet with woff2 fonts alone, and
-the license.
+version 0.19.1 as npm's `katex` ships it: `katex.min.js`, the license, and the style sheet with its
+woff2 fonts alone.
 """
 
 from __future__ import annotations

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 from collections.abc import Iterator
+from pathlib import Path
 
 import jaxtyping
 import pytest
 import torch
 from hypothesis import settings
+
+ROOT = Path(__file__).parents[1]
 
 # The shapes in tokpos' signatures are enforced, arguments and results: what the reference prints
 # is true. This must stand before anything imports tokpos.
@@ -31,3 +36,24 @@ def unchecked_shapes() -> Iterator[None]:
     jaxtyping.config.update("jaxtyping_disable", True)
     yield
     jaxtyping.config.update("jaxtyping_disable", False)
+
+
+@pytest.fixture(scope="session")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of the site, built from the checkout unless one is given."""
+    if given := os.environ.get("TOKPOS_SITE"):
+        return Path(given).resolve()
+    folder = tmp_path_factory.mktemp("built") / "site"
+    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(folder)]
+    built = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    if built.returncode:
+        pytest.fail(f"the site is not built:\n{built.stdout}{built.stderr}"[-4000:], pytrace=False)
+    return folder
+
+
+@pytest.fixture(autouse=True)
+def _compile_anew() -> Iterator[None]:
+    """torch.compile counts how often it met a function, and gives up: no test is another's try."""
+    yield
+    if "torch._dynamo" in sys.modules:
+        torch._dynamo.reset()

@@ -8,6 +8,7 @@ import sys
 import time
 
 import pytest
+
 from tests.build.tiny_site import ENVIRONMENT, ONE, PROJECT, TWO, TinySite
 
 

@@ -15,8 +15,8 @@ import pytest
 from nbclient import NotebookClient
 
 from scripts import execute
-from scripts.lesson import Lesson, read
 from scripts.execute import Executor
+from scripts.lesson import Lesson, read
 
 LANGUAGES = ["en", "zh"]
 TITLE = '# %% [markdown] lang="en"\n# # Title\n# %% [markdown] lang="zh"\n# # 标题\n'

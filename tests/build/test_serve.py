@@ -9,6 +9,7 @@ import time
 import urllib.request
 
 import pytest
+
 from tests.build.tiny_site import ENVIRONMENT, TWO, TinySite
 
 PATIENCE = 90  # seconds that a rebuild may take on a busy machine before the test gives up

@@ -10,19 +10,28 @@ import pytest
 from nbclient import NotebookClient
 
 from scripts import assemble, palette
-from scripts.book import Book
 from scripts.execute import ENVIRONMENT
 
 ROOT = Path(__file__).parents[2]
-BOOK = Book(ROOT)
-NOTEBOOKS = [
-    f"{folder}{name}.ipynb"
-    for folder, names in [("", ["lessons/lookup"]), ("zh/", BOOK.names())]
-    for name in names
+DOCS = ROOT / "docs"
+NAMES = [
+    path.relative_to(DOCS).with_suffix(".ipynb").as_posix()
+    for path in sorted([*DOCS.glob("*.py"), *DOCS.glob("lessons/*.py")])
 ]
 
 
-@pytest.mark.parametrize("name", NOTEBOOKS)
+@pytest.mark.parametrize("name", NAMES)
+def test_the_languages_share_their_code(site: Path, name: str) -> None:
+    """So that what holds of one language's notebook holds of the other's."""
+    codes = []
+    for folder in ("", "zh/"):
+        cells = nbformat.read(site / (folder + name), as_version=4).cells
+        codes.append([cell.source for cell in cells if cell.cell_type == "code"])
+    (_, *english), (_, *chinese) = codes  # the first cell chooses the language of the figures
+    assert english == chinese
+
+
+@pytest.mark.parametrize("name", ["lessons/lookup.ipynb", *(f"zh/{name}" for name in NAMES)])
 def test_a_downloaded_notebook_gives_what_it_shows(site: Path, name: str) -> None:
     language = "zh" if name.startswith("zh/") else "en"
     shown = nbformat.read(site / name, as_version=4)

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -16,7 +13,6 @@ from playwright.sync_api import Browser, ConsoleMessage, Page, Request, Route, s
 from scripts.browser import chromium
 from tests.site.server import serving
 
-ROOT = Path(__file__).parents[2]
 # Without these the browser asks for hosts of its own at every start.
 SILENT = (
     "--no-sandbox",
@@ -27,19 +23,6 @@ SILENT = (
     "--disable-component-update",
     "--disable-sync",
 )
-
-
-@pytest.fixture(scope="session")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of the site, built from the checkout unless one is given."""
-    if given := os.environ.get("TOKPOS_SITE"):
-        return Path(given).resolve()
-    folder = tmp_path_factory.mktemp("built") / "site"
-    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(folder)]
-    built = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
-    if built.returncode:
-        pytest.fail(f"the site is not built:\n{built.stdout}{built.stderr}"[-4000:], pytrace=False)
-    return folder
 
 
 @pytest.fixture(scope="session")

@@ -27,8 +27,8 @@ QUERIES = [
 def ask(page: Page, query: str) -> list[str]:
     """The addresses of what the search finds."""
     page.click("input.md-search__input")
-    page.keyboard.type(query)
-    page.keyboard.press("End")  # the search listens to keys, and Chinese is put in without any
+    page.keyboard.insert_text(query)  # at once, as from an input method
+    page.keyboard.press("End")  # the search listens to keys
     page.wait_for_selector(RESULTS, timeout=10_000)
     page.wait_for_timeout(300)
     return page.eval_on_selector_all(RESULTS, "all => all.map((a) => a.href)")
