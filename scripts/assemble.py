@@ -83,9 +83,7 @@ def prose(block: Prose, done: Mapping[str, Any], language: str) -> str:
     values = done.get("values", {})
 
     def fill(text: str, escape: Mapping[int, str]) -> str:
-        return EXPRESSION.sub(
-            lambda match: values.get(match[1], match[0]).translate(escape), text
-        )
+        return EXPRESSION.sub(lambda match: values.get(match[1], match[0]).translate(escape), text)
 
     text = block.texts[language].source
     return _outside_code(lambda words: fill(words, MARKS), text, lambda code: fill(code, {}))

@@ -1,6 +1,6 @@
 """Write every figure as SVG and PNG, light and dark, in every language, for slides.
 
-    python -m scripts.figures [folder]
+python -m scripts.figures [folder]
 """
 
 from __future__ import annotations

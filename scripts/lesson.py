@@ -237,9 +237,7 @@ def _code(cell: _Cell, shown: str, problems: list[Problem]) -> Code:
     return code
 
 
-def _prose(
-    group: list[_Cell], shown: str, languages: list[str], problems: list[Problem]
-) -> Prose:
+def _prose(group: list[_Cell], shown: str, languages: list[str], problems: list[Problem]) -> Prose:
     first = group[0]
     role = first.options.get("role", "text")
     texts: dict[str, Text] = {}

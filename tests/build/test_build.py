@@ -30,7 +30,9 @@ def spare(tmp_path_factory):
 
 
 def test_one_build_makes_both_languages(built):
-    assert "<h1" in built.page("lessons/one.html") and "First lesson" in built.page("lessons/one.html")
+    assert "<h1" in built.page("lessons/one.html") and "First lesson" in built.page(
+        "lessons/one.html"
+    )
     assert "第一课" in built.page("zh/lessons/one.html")
     assert "第一课" not in built.page("lessons/one.html")
 

@@ -90,7 +90,9 @@ def test_outputs_keep_their_order_and_kind(project):
 
 
 def test_what_a_library_writes_past_python_is_seen(project):
-    shown = outputs(project, '# %%\nimport os\n_ = os.write(1, b"from below\\n")\nos.system("echo x")')
+    shown = outputs(
+        project, '# %%\nimport os\n_ = os.write(1, b"from below\\n")\nos.system("echo x")'
+    )
     assert shown[0]["text"] == "from below\nx\n"
 
 
@@ -216,7 +218,9 @@ def _alive(pid: int) -> bool:
 
 def test_no_lesson_sees_the_state_of_another(project):
     first = project.lesson("# %%\nimport builtins, math\nbuiltins.leak = math.leak = 1\n")
-    second = project.lesson("# %%\nimport math\nhasattr(math, 'leak'), 'leak' in dir(__builtins__)\n", "two")
+    second = project.lesson(
+        "# %%\nimport math\nhasattr(math, 'leak'), 'leak' in dir(__builtins__)\n", "two"
+    )
     results, errors = project.run(first, second)
     assert not errors
     assert results["lessons/two"][3]["outputs"][0]["data"]["text/plain"] == "(False, False)"
@@ -322,7 +326,9 @@ def test_another_library_or_engine_runs_it_again(project, monkeypatch, part):
     assert project.ran()
 
 
-@pytest.mark.parametrize("damage", [lambda b: b[:-20], lambda b: b"", lambda b: b.replace(b"'d'", b"'e'")])
+@pytest.mark.parametrize(
+    "damage", [lambda b: b[:-20], lambda b: b"", lambda b: b.replace(b"'d'", b"'e'")]
+)
 def test_a_damaged_entry_is_run_again(project, damage):
     first, _ = project.run(project.lesson("# %%\n'd'\n"))
     entry = project.root / ".cache/lessons/one.json"

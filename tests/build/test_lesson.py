@@ -177,4 +177,6 @@ def test_a_check_must_be_reached(tmp_path):
     ):
         with pytest.raises(LessonError):
             parse(tmp_path, "\n".join([pair(*TITLE), f"# %% {option}", body, claim]))
-    parse(tmp_path, "\n".join([pair(*TITLE), "# %% check=true", "for x in [1]:\n    assert x", claim]))
+    parse(
+        tmp_path, "\n".join([pair(*TITLE), "# %% check=true", "for x in [1]:\n    assert x", claim])
+    )

@@ -43,6 +43,11 @@ def pins(lock: str) -> dict[str, str]:
     return dict(line.split("==") for line in stated if line)
 
 
+def test_pytest_finds_this_folder(pytestconfig):
+    """By default pytest passes over every folder named build."""
+    assert not {"build", "site"} & set(pytestconfig.getini("norecursedirs"))
+
+
 # The locks
 
 
