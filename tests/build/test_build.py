@@ -89,6 +89,7 @@ def test_nothing_to_do_is_said_at_once(spare):
 def test_progress_names_lesson_count_and_time(spare):
     spare.edit("src/pack/__init__.py", "VALUE", "# touched\n\nVALUE")
     said = spare.build().stdout
+    spare.edit("src/pack/__init__.py", "# touched\n\nVALUE", "VALUE")
     assert "Lessons: 1 of 2 to run: lessons/one" in said
     assert "Lesson lessons/one ran, " in said and "(1/1)" in said
 
