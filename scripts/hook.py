@@ -25,7 +25,7 @@ from mkdocs.utils import CountHandler
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from scripts import api, assemble, assets, csp, glossary, inventories, katex, session  # noqa: E402
+from scripts import api, assemble, assets, csp, glossary, inventories, katex, serve, session  # noqa: E402
 from scripts.lesson import LessonError, Problem  # noqa: E402
 from scripts.places import Places  # noqa: E402
 from scripts.stage import Stage, commit_time  # noqa: E402
@@ -58,6 +58,8 @@ def on_startup(*, command: str, dirty: bool) -> None:
 def on_config(config: MkDocsConfig) -> MkDocsConfig:
     root = _root(config)
     book = session.open_book(root)
+    if session.command == "serve" and session.first is None:
+        _demand_port(*config.dev_addr)
     if session.first in (None, config.config_file_path):
         session.first = config.config_file_path
         os.environ.setdefault("SOURCE_DATE_EPOCH", commit_time(root))
@@ -70,6 +72,12 @@ def on_config(config: MkDocsConfig) -> MkDocsConfig:
     config.nav = list(_navigation(config))
     _places(config).attach()
     return config
+
+
+def _demand_port(host: str, port: int) -> None:
+    """MkDocs would find a busy port only after the whole build, and end in a traceback."""
+    if not serve.is_free(host, port):
+        raise PluginError(f"Port {port} is busy. Take another: mkdocs serve -a {host}:{port + 1}")
 
 
 def _places(config: MkDocsConfig) -> Places:

@@ -12,19 +12,19 @@ import sys
 HOST = "127.0.0.1"
 
 
-def is_free(port: int) -> bool:
+def is_free(host: str, port: int) -> bool:
     with socket.socket() as probe:
         # As the server does: a port whose connections are only fading away counts as free.
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
-            probe.bind((HOST, port))
+            probe.bind((host, port))
         except OSError:
             return False
     return True
 
 
 def main(port: int) -> None:
-    if not is_free(port):
+    if not is_free(HOST, port):
         sys.exit(
             f"make: Port {port} is busy: another program, perhaps an older `make serve`, uses it.\n"
             f"make: Stop that one, or take another port: make serve PORT={port + 1}"

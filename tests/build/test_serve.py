@@ -161,3 +161,13 @@ def test_a_module_that_cannot_be_read_shows_where_it_is_used(server):
         assert "SyntaxError" in server.get(page)
     server.edit("src/pack/__init__.py", "VALUE = = 70", "VALUE = 70")
     assert "The value is 71" in server.get("lessons/one.html")
+
+
+def test_a_busy_port_is_said_before_the_build(server):
+    done = subprocess.run(
+        [sys.executable, "-m", "mkdocs", "serve", "-a", f"127.0.0.1:{server.port}"],
+        cwd=server.site.root, env=ENVIRONMENT, text=True, timeout=PATIENCE,
+        stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+    )  # fmt: skip
+    assert done.returncode and f"Port {server.port} is busy" in done.stdout
+    assert "Traceback" not in done.stdout and "Lessons:" not in done.stdout
