@@ -25,8 +25,9 @@ from scripts.lesson import Block, Code, Lesson, LessonError, Problem
 
 ENGINE = ("zygote.py", "shell.py", "values.py", "files.py", "execute.py")
 TIME_LIMIT = 300.0  # seconds for one lesson
-# One thread and one hash seed for every run, and compiled modules kept out of the watched folders.
+# One thread and one hash seed for every run, and no compiled modules in the watched folders.
 ENVIRONMENT = {
+    "PYTHONDONTWRITEBYTECODE": "1",
     "OMP_NUM_THREADS": "1",
     "MKL_NUM_THREADS": "1",
     "OPENBLAS_NUM_THREADS": "1",
@@ -151,7 +152,6 @@ class Executor:
         environment = os.environ | ENVIRONMENT
         environment["TOKPOS_ROOT"] = str(self.root.resolve())
         environment["TOKPOS_SOURCE"] = str(self.source)
-        environment["PYTHONPYCACHEPREFIX"] = str(self.cache / "bytecode")
         home = Path(__file__).parents[1]
         environment["PYTHONPATH"] = os.pathsep.join(
             [str(home), *filter(None, [environment.get("PYTHONPATH")])]
