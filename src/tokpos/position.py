@@ -7,7 +7,8 @@ A position encoding acts at one of three places, or at none:
 3. into the scores: a term stands beside ``q k^T`` (Shaw, Transformer-XL, T5, ALiBi).
 
 A model calls all three, and each does nothing unless an encoding overrides it. So the encodings
-can be exchanged for one another in the same model, "none" included.
+can be exchanged for one another in the same model, "none" included. Shaw's original also adds
+vectors to the values: a side door that nobody else uses.
 """
 
 from __future__ import annotations
@@ -108,7 +109,7 @@ class PositionEncoding(nn.Module):
         Parameters
         ----------
         q
-            Queries of every head.
+            Queries of every head, as they were before door 2.
         query_positions
             The position of each query.
         key_positions
@@ -120,6 +121,30 @@ class PositionEncoding(nn.Module):
             What is added before and after the division by sqrt(d); here nothing.
         """
         return ScoreTerms()
+
+    def into_values(
+        self,
+        weights: Float[Tensor, "*B H S_query S_key"],
+        query_positions: Int[Tensor, "*P S_query"],
+        key_positions: Int[Tensor, "*P S_key"],
+    ) -> Float[Tensor, "*B H S_query d"] | None:
+        """Side door: what stands beside ``weights @ v``.
+
+        Parameters
+        ----------
+        weights
+            Attention weights of every head, after the softmax.
+        query_positions
+            The position of each query.
+        key_positions
+            The position of each key.
+
+        Returns
+        -------
+        Float[Tensor, "*B H S_query d"] or None
+            What is added to each head's output; None, as here, adds nothing.
+        """
+        return None
 
 
 def check_positions(positions: Tensor, x: Tensor, name: str = "positions") -> None:
@@ -159,6 +184,73 @@ def check_positions(positions: Tensor, x: Tensor, name: str = "positions") -> No
     if not (one_row or rows_fit):
         allowed = f"[{length}]" + (f" or {[*batch, length]}" if batch else "")
         raise ValueError(f"{name} must be {allowed} for x of {list(x.shape)}, got {given}")
+
+
+def check_head_positions(positions: Tensor, x: Tensor, name: str = "positions") -> None:
+    """Refuse positions that do not fit the queries or keys ``x``.
+
+    The check looks at types and shapes alone. It finds heads and sequence in the wrong order
+    wherever their lengths differ.
+
+    Parameters
+    ----------
+    positions
+        One position for each query or key: shape ``[S]``, or ``[*B, S]``, where an axis of the
+        batch may be 1.
+    x
+        Queries or keys, shape ``[*B, H, S, d]``.
+    name
+        What the message calls the argument.
+
+    Raises
+    ------
+    TypeError
+        If the positions are not whole numbers.
+    ValueError
+        If their shape does not fit.
+    """
+    if x.dim() < 3:
+        raise ValueError(f"queries and keys must be [..., H, S, d], got {list(x.shape)}")
+    if not is_integer(positions):
+        raise TypeError(f"{name} must be integers, got {positions.dtype}")
+    *batch, heads, length, _ = x.shape
+    given = list(positions.shape)
+    rows_fit = len(given) == len(batch) + 1 and all(
+        n in (1, b) for n, b in zip(given, batch, strict=False)
+    )
+    if (rows_fit or len(given) == 1) and given[-1] == length:
+        return
+    allowed = f"[{length}]" + (f" or {[*batch, length]}" if batch else "")
+    swapped = bool(given) and given[-1] == heads != length
+    remedy = "; is x [..., S, H, d]? the heads stand before the sequence" if swapped else ""
+    raise ValueError(
+        f"{name} must be {allowed} for x [..., H, S, d] of {list(x.shape)}, got {given}{remedy}"
+    )
+
+
+def over_heads(positions: Int[Tensor, "*P S"]) -> Int[Tensor, "*Q S"]:
+    """Positions with an axis of length 1 for the heads: ``[B, S]`` becomes ``[B, 1, S]``."""
+    return positions if positions.dim() == 1 else positions.unsqueeze(-2)
+
+
+def offsets(
+    query_positions: Int[Tensor, "*P S_query"], key_positions: Int[Tensor, "*P S_key"]
+) -> Int[Tensor, "*P S_query S_key"]:
+    """The offset of every pair: key position minus query position, negative to the left.
+
+    Parameters
+    ----------
+    query_positions
+        The position of each query.
+    key_positions
+        The position of each key.
+
+    Returns
+    -------
+    Int[Tensor, "*P S_query S_key"]
+        One row for each query.
+    """
+    return key_positions.unsqueeze(-2) - query_positions.unsqueeze(-1)
 
 
 def is_integer(numbers: Tensor) -> bool:
