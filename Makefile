@@ -19,7 +19,7 @@ site: for-site  ## build both languages into site/
 	@$(python) -m mkdocs build --strict
 
 test: for-tests  ## run every test (ARGS=tests/library for a part)
-	@$(python) -m pytest $(ARGS)
+	@$(python) -m pytest -n auto --maxprocesses 4 --dist loadfile --no-loadscope-reorder $(ARGS)
 
 check: for-tests  ## ruff, mypy, and the structure of the lessons
 	@$(python) -m ruff check

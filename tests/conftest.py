@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import subprocess
 import sys
@@ -40,14 +41,21 @@ def unchecked_shapes() -> Iterator[None]:
 
 @pytest.fixture(scope="session")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of the site, built from the checkout unless one is given."""
+    """The folder of the site, built from the checkout unless one is given; once for all workers."""
     if given := os.environ.get("TOKPOS_SITE"):
         return Path(given).resolve()
-    folder = tmp_path_factory.mktemp("built") / "site"
+    shared = tmp_path_factory.getbasetemp()
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        shared = shared.parent  # each worker has a folder of its own in there
+    folder = shared / "site"
     command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(folder)]
-    built = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
-    if built.returncode:
-        pytest.fail(f"the site is not built:\n{built.stdout}{built.stderr}"[-4000:], pytrace=False)
+    with (shared / "site.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not folder.exists():  # it stands there only when it is whole
+            built = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+            if built.returncode:
+                said = f"{built.stdout}{built.stderr}"[-4000:]
+                pytest.fail(f"the site is not built:\n{said}", pytrace=False)
     return folder
 
 
