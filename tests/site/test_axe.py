@@ -1,0 +1,43 @@
+"""What axe-core finds in every page: nothing."""
+
+from __future__ import annotations
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Page
+
+from tests.site.conftest import Open, collected
+from tests.site.test_look import to_mode
+
+
+@pytest.mark.parametrize(("width", "part"), [(1280, ""), (390, "lookup")])
+def test_axe_finds_nothing(watch: Open, paths: list[str], width: int, part: str) -> None:
+    watched = watch(viewport={"width": width, "height": 900}, reduced_motion="reduce")
+    with collected() as problems:
+        for path in [path for path in [*paths, "404.html"] if part in path]:
+            to_mode(watched.page, "light")
+            watched.go(path)
+            watched.page.wait_for_timeout(150)
+            watched.page.evaluate(LIGHTEN)
+            problems += [f"{path}: {found}" for found in violations(watched.page)]
+            to_mode(watched.page, "dark")  # only the colors are others
+            dark = violations(watched.page, "color-contrast")
+            problems += [f"{path}, dark: {found}" for found in dark]
+
+
+# A figure is one image to assistive technology, and a formula's half for the eye is hidden from it.
+# Their thousands of parts would only take axe's time; their contrast is tested below.
+LIGHTEN = """() => document.querySelectorAll(".drawing svg > *, .katex-html > *")
+  .forEach((part) => part.remove())"""
+
+
+def violations(page: Page, *rules: str) -> list[str]:
+    """What axe-core finds, by all of its rules or by those given."""
+    options: dict[str, object] = {"resultTypes": ["violations"]}
+    if rules:
+        options["runOnly"] = list(rules)
+    return [
+        f"{violation['id']}: {node['html'][:120]} {' '.join(node['failureSummary'].split())}"
+        for violation in Axe().run(page, options=options).response["violations"]
+        for node in violation["nodes"]
+    ]
