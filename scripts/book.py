@@ -14,7 +14,17 @@ from typing import Any
 import griffe
 import yaml
 
-from scripts import api, api_links, assemble, glossary, lesson, palette, review, structure
+from scripts import (
+    api,
+    api_links,
+    assemble,
+    drawings,
+    glossary,
+    lesson,
+    palette,
+    review,
+    structure,
+)
 from scripts.execute import Executor, Progress, Result
 from scripts.files import write_whole
 from scripts.lesson import Lesson, LessonError, Problem
@@ -48,6 +58,7 @@ class Book:
         self.problems: list[Problem] = []
         self.unreadable: dict[str, list[Problem]] = {}
         self.package: griffe.Module | None = None
+        self.drawings: drawings.Drawings = {}
 
     # The data files: read once a build
 
@@ -155,10 +166,15 @@ class Book:
     def _run(self, progress: Progress) -> None:
         executor = Executor(self.root, self.cache)
         lessons = [page.lesson for page in self.pages.values()]
-        results, errors = executor.results(lessons, progress)
+        galleries = drawings.galleries(self.package) if self.package else []
+        results, errors = executor.results([*lessons, *galleries], progress)
         for name, page in self.pages.items():
             page.result = results.get(name, {})
             page.problems += errors[name].problems if name in errors else []
+        for gallery in galleries:
+            self.problems += errors[gallery.name].problems if gallery.name in errors else []
+        if self.package:
+            self.drawings = drawings.of(self.package, [results.get(g.name, {}) for g in galleries])
 
     def _check_order(self) -> list[Problem]:
         """Every lesson file stands in the list once; a name without a file fails to be read."""

@@ -25,7 +25,18 @@ from mkdocs.utils import CountHandler
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from scripts import api, assemble, assets, csp, glossary, inventories, katex, serve, session  # noqa: E402
+from scripts import (  # noqa: E402
+    api,
+    assemble,
+    assets,
+    csp,
+    drawings,
+    glossary,
+    inventories,
+    katex,
+    serve,
+    session,
+)
 from scripts.lesson import LessonError, Problem  # noqa: E402
 from scripts.places import Places  # noqa: E402
 from scripts.stage import Stage, commit_time  # noqa: E402
@@ -181,13 +192,13 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
 
 def _without_drawings(text: str, page: Page) -> str:
     """Keep the drawings until the page is finished: Markdown and search would read every path."""
-    drawings: list[str] = []
+    kept: list[str] = []
 
     def keep(match: re.Match[str]) -> str:
-        drawings.append(match[0])
-        return f"<!--drawing {len(drawings) - 1}-->"
+        kept.append(match[0])
+        return f"<!--drawing {len(kept) - 1}-->"
 
-    session.drawings[page.file.abs_dest_path] = drawings
+    session.drawings[page.file.abs_dest_path] = kept
     return re.sub(r'(?<=<div class="drawing">)<svg .*?</svg>', keep, text, flags=re.DOTALL)
 
 
@@ -212,8 +223,9 @@ def _formula_failed(error: katex.FormulaError, html: str, page: Page, language: 
 
 @event_priority(-100)
 def on_post_page(output: str, page: Page, config: MkDocsConfig) -> str:
-    drawings = session.drawings.pop(page.file.abs_dest_path, [])
-    output = re.sub(r"<!--drawing (\d+)-->", lambda match: drawings[int(match[1])], output)
+    kept = session.drawings.pop(page.file.abs_dest_path, [])
+    output = re.sub(r"<!--drawing (\d+)-->", lambda match: kept[int(match[1])], output)
+    output = drawings.put(output, session.book.drawings, _language(config))
     return _protected(output, page.file.src_uri)
 
 

@@ -32,7 +32,7 @@ ROOT = Path(__file__).resolve().parent.parent
 CATALOGUE = ROOT / "docs" / "translations" / "zh.po"
 
 _FENCE = re.compile(r" *(```|~~~)")
-_AS_IT_IS = re.compile(r" *(```|~~~|>>>|\$\$)| {4}")
+_AS_IT_IS = re.compile(r" *(```|~~~|>>>|\$\$)| {4}|`[\w.]+`$")
 _ITEM = re.compile(r"^ *(?:[-*+]|\d+\.) +", re.MULTILINE)
 
 log = logging.getLogger("mkdocs.scripts.translations")

@@ -33,8 +33,8 @@ def tidy(svg: str, name: str, alt: str) -> str:
     body = re.sub(r"\s*\n\s*", "\n", body.replace("xlink:href", "href")).strip()
     width, height = (f"{float(number):g}" for number in root.groups())
     return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" class="tp-figure" role="img" '
-        f'aria-label={quoteattr(alt)} width="{width}" height="{height}" '
+        f'<svg xmlns="http://www.w3.org/2000/svg" class="tp-figure" data-figure="{name}" '
+        f'role="img" aria-label={quoteattr(alt)} width="{width}" height="{height}" '
         f'viewBox="0 0 {width} {height}" stroke-linejoin="round" stroke-linecap="butt">\n{body}'
     )
 

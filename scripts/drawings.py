@@ -1,0 +1,107 @@
+"""The drawings of the reference: what each function of the package's figures draws.
+
+The `gallery()` of every module of figures is run like a lesson of one cell, and kept like one. A
+figure carries its name, and the docstring of the function that makes it says that name: so each
+drawing finds its entry. It stands there, and wherever a docstring gives the function's full name
+in single backticks as a paragraph of its own.
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import griffe
+
+from scripts import api
+from scripts.assemble import LANGUAGES, SVG
+from scripts.execute import Result
+from scripts.lesson import Code, Lesson
+
+PLACE = re.compile(r'<div class="drawing" data-of="([\w.]+)"></div>')
+_NAMED = re.compile(r"\bnamed ``([\w-]+)``")
+_ALONE = re.compile(r"(?<![^\n]\n)^`([\w.]+)`$(?!\n[^\n])", re.MULTILINE)
+_CARRIED = re.compile(r'<svg [^>]*data-figure="([\w-]+)"')
+
+Drawings = dict[str, dict[str, str]]  # of a function's path, for each language, the SVG
+
+log = logging.getLogger("mkdocs.scripts.drawings")
+
+
+def galleries(package: griffe.Module) -> list[Lesson]:
+    """A lesson of one cell for every module with a gallery."""
+    found = []
+    for module in api.modules(package):
+        if "gallery" not in module.functions:
+            continue
+        source = f"from {module.path} import gallery; display(*gallery())"
+        cell = Code(source, module.functions["gallery"].lineno or 1, 1, hide=True)
+        address = api.page_of(module).removesuffix(".md")
+        shown = module.relative_filepath.as_posix()
+        found.append(Lesson(Path(str(module.filepath)), address, shown, (cell,)))
+    return found
+
+
+def of(package: griffe.Module, results: list[Result]) -> Drawings:
+    """The drawings that the galleries made, by the functions that draw them."""
+    makers = dict(_makers(package))
+    drawn: Drawings = {}
+    for result in results:
+        for output in result.get(1, {}).get("outputs", []):
+            texts = {
+                language: bundle[SVG]
+                for language, bundle in output.get("data", {}).get(LANGUAGES, {}).items()
+            }
+            carried = {match[1] for text in texts.values() if (match := _CARRIED.match(text))}
+            for name in carried & set(makers):
+                drawn.setdefault(makers[name], texts)
+    return drawn
+
+
+def _makers(package: griffe.Module) -> Iterator[tuple[str, str]]:
+    """The name of each figure and the path of the function that makes it."""
+    for entry in map(api.final, api.walk(package)):
+        module = entry.parent
+        if module and "gallery" in module.members and entry.is_function and entry.docstring:
+            if match := _NAMED.search(entry.docstring.value):
+                yield match[1], entry.path
+
+
+class ShowDrawings(griffe.Extension):
+    """Keeps a place for each drawing; the finished page takes it in."""
+
+    def on_package(self, *, pkg: griffe.Module, loader: griffe.GriffeLoader, **kwargs: Any) -> None:
+        makers = {path for _, path in _makers(pkg)}
+
+        def show(match: re.Match[str]) -> str:
+            return _place(match[1]) if match[1] in makers else match[0]
+
+        for entry in map(api.final, api.walk(pkg)):
+            if not entry.docstring:
+                continue
+            sections = entry.docstring.parsed
+            for section in sections:
+                if isinstance(section, griffe.DocstringSectionText):
+                    section.value = _ALONE.sub(show, section.value)
+            if entry.path in makers:
+                sections.insert(1, griffe.DocstringSectionText(_place(entry.path)))
+
+
+def _place(path: str) -> str:
+    return f'<div class="drawing" data-of="{path}"></div>'
+
+
+def put(page: str, drawings: Drawings, language: str) -> str:
+    """A finished page with its drawings in their places."""
+
+    def draw(match: re.Match[str]) -> str:
+        drawing = drawings.get(match[1], {}).get(language)
+        if drawing is None:
+            log.warning(f"{match[1]}: its module's gallery does not draw it in language {language}")
+            return match[0]
+        return f'<div class="drawing">{drawing.strip()}</div>'
+
+    return PLACE.sub(draw, page)
