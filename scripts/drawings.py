@@ -35,7 +35,7 @@ def galleries(package: griffe.Module) -> list[Lesson]:
     """A lesson of one cell for every module with a gallery."""
     found = []
     for module in api.modules(package):
-        if "gallery" not in module.functions:
+        if "gallery" not in module.functions or module.is_package:  # a package repeats its modules
             continue
         source = f"from {module.path} import gallery; display(*gallery())"
         cell = Code(source, module.functions["gallery"].lineno or 1, 1, hide=True)

@@ -115,14 +115,27 @@ def _prepare() -> None:
 def _navigation(config: MkDocsConfig) -> Iterator[dict | str]:
     book, language = session.book, _language(config)
     words = book.words(language)
-    listed = {f"lessons/{name}" for part in book.parts for name in part.lessons}
-    yield from [f"{name}.ipynb" for name in book.names() if name not in listed]
+    pages = [f"{name}.ipynb" for name in book.names() if not name.startswith("lessons/")]
+    yield from [page for page in pages if page == "index.ipynb"]
     for part in book.parts:
         yield {part.title[language]: [f"lessons/{name}.ipynb" for name in part.lessons]}
-    if pages := _reference(language):
-        yield {words["api"]["title"]: [address for address, _ in pages]}
+    if reference := _reference(language):
+        yield {words["api"]["title"]: _folded([address for address, _ in reference])}
     plain = sorted(path.name for path in Path(config.docs_dir).glob("*.md"))
-    yield {words["more"]: ["glossary.md", *plain]}
+    more = [page for page in pages if page != "index.ipynb"]
+    yield {words["more"]: [*more, "glossary.md", *plain]}
+
+
+def _folded(addresses: list[str]) -> list[dict | str]:
+    """Pages of the reference, those of a package inside the package in a list of their own."""
+    folders: dict[str, list[str]] = {}
+    for address in addresses:
+        folders.setdefault(Path(address).stem.partition(".")[0], []).append(address)
+    package = session.book.settings["package"]
+    return [
+        {f"{package}.{name}": inside} if len(inside) > 1 else inside[0]
+        for name, inside in folders.items()
+    ]
 
 
 def _reference(language: str) -> list[tuple[str, str]]:
