@@ -37,6 +37,11 @@ road()
 #    tokens where they stand, without learning anything.
 #
 # Each lesson can be read alone. If this is your first visit, take them in this order.
+#
+# Three more pages are for looking things up: where
+# [the paper, its own code and the libraries differ](differences.md), what was
+# [measured](measured.md), and how the modules work on
+# [more than one machine](distributed.md).
 
 # %% [markdown] lang="zh"
 # ## 课程目录 {#lessons}
@@ -46,6 +51,8 @@ road()
 # 3. [正弦位置编码（sinusoidal position encoding）](lessons/sinusoidal.md)。最早的 Transformer 怎样不靠学习，就让词元知道自己的位置。
 #
 # 每一课都可以单独读。如果是第一次来，建议按这个顺序读。
+#
+# 另有三页供查阅：[论文、原作者的代码和各个库有哪些出入](differences.md)，[实测的时间和内存](measured.md)，以及怎样用在[多台机器](distributed.md)上。
 
 # %% [markdown] lang="en"
 # ## For whom {#for-whom}

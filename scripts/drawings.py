@@ -1,9 +1,9 @@
 """The drawings of the reference: what each function of the package's figures draws.
 
 The `gallery()` of every module of figures is run like a lesson of one cell, and kept like one. A
-figure carries its name, and the docstring of the function that makes it says that name: so each
-drawing finds its entry. It stands there, and wherever a docstring gives the function's full name
-in single backticks as a paragraph of its own.
+figure carries its name, and the docstring of the function that makes it says that name, or how it
+begins ("named ``growth-`` and the unit"): so each drawing finds its entry. It stands there, and
+wherever a docstring gives the function's full name in single backticks as a paragraph of its own.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _NAMED = re.compile(r"\bnamed ``([\w-]+)``")
 _ALONE = re.compile(r"(?<![^\n]\n)^`([\w.]+)`$(?!\n[^\n])", re.MULTILINE)
 _CARRIED = re.compile(r'<svg [^>]*data-figure="([\w-]+)"')
 
-Drawings = dict[str, dict[str, str]]  # of a function's path, for each language, the SVG
+Drawings = dict[str, dict[str, list[str]]]  # of a function's path, for each language, the SVGs
 
 log = logging.getLogger("mkdocs.scripts.drawings")
 
@@ -35,8 +35,8 @@ def galleries(package: griffe.Module) -> list[Lesson]:
     """A lesson of one cell for every module with a gallery."""
     found = []
     for module in api.modules(package):
-        if "gallery" not in module.functions or module.is_package:  # a package repeats its modules
-            continue
+        if "gallery" not in module.functions or module.is_init_module:
+            continue  # a package's own gallery repeats those of its modules
         source = f"from {module.path} import gallery; display(*gallery())"
         cell = Code(source, module.functions["gallery"].lineno or 1, 1, hide=True)
         address = api.page_of(module).removesuffix(".md")
@@ -51,14 +51,16 @@ def of(package: griffe.Module, results: list[Result]) -> Drawings:
     drawn: Drawings = {}
     for result in results:
         for output in result.get(1, {}).get("outputs", []):
-            texts = {
-                language: bundle[SVG]
-                for language, bundle in output.get("data", {}).get(LANGUAGES, {}).items()
-            }
-            carried = {match[1] for text in texts.values() if (match := _CARRIED.match(text))}
-            for name in carried & set(makers):
-                drawn.setdefault(makers[name], texts)
+            for language, bundle in output.get("data", {}).get(LANGUAGES, {}).items():
+                carried = _CARRIED.match(bundle[SVG])
+                if carried and (maker := _maker(carried[1], makers)):
+                    drawn.setdefault(maker, {}).setdefault(language, []).append(bundle[SVG])
     return drawn
+
+
+def _maker(figure: str, makers: dict[str, str]) -> str | None:
+    begins = [name for name in makers if name.endswith("-") and figure.startswith(name)]
+    return makers.get(figure) or (makers[max(begins, key=len)] if begins else None)
 
 
 def _makers(package: griffe.Module) -> Iterator[tuple[str, str]]:
@@ -98,10 +100,9 @@ def put(page: str, drawings: Drawings, language: str) -> str:
     """A finished page with its drawings in their places."""
 
     def draw(match: re.Match[str]) -> str:
-        drawing = drawings.get(match[1], {}).get(language)
-        if drawing is None:
+        found = drawings.get(match[1], {}).get(language, [])
+        if not found:
             log.warning(f"{match[1]}: its module's gallery does not draw it in language {language}")
-            return match[0]
-        return f'<div class="drawing">{drawing.strip()}</div>'
+        return "".join(f'<div class="drawing">{drawing.strip()}</div>' for drawing in found)
 
     return PLACE.sub(draw, page)

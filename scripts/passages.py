@@ -102,9 +102,9 @@ def _entries(node: yaml.Node | None, prefix: str = "") -> Iterator[tuple[str, st
 
 
 def every_lesson(docs: Path, languages: list[str]) -> list[Lesson]:
-    """The home page and all lessons."""
-    files = [docs / "index.py", *sorted((docs / "lessons").glob("*.py"))]
-    return [lessons.read(file, docs, languages) for file in files if file.is_file()]
+    """The executed pages beside the lessons, and all lessons."""
+    files = [*sorted(docs.glob("*.py")), *sorted((docs / "lessons").glob("*.py"))]
+    return [lessons.read(file, docs, languages) for file in files]
 
 
 def _blocks(file: Path, shown: str, language: str) -> list[Passage]:

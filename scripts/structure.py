@@ -181,7 +181,7 @@ def _stray_braces(passage: Passage) -> list[Problem]:
 
 
 def check_project(docs: Path) -> list[Problem]:
-    """Everything under docs: the home page, the lessons, the pages, the site's own words."""
+    """Everything under docs: the executed pages, the lessons, the pages, the site's own words."""
     languages = yaml.safe_load((docs / "site.yml").read_text(encoding="utf-8"))["languages"]
     terms = glossary.read(docs / "glossary.yml")
     problems = check_pages(docs, languages, terms) + check_words(docs, languages, terms)

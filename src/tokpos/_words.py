@@ -7,8 +7,10 @@ language is one new file. Nothing here needs matplotlib, so kept results can spe
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Collection
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 LANGUAGES_MIME = "application/vnd.tokpos.languages+json"
 """An output with one bundle for each language; the site takes its own, Jupyter ignores it."""
@@ -65,3 +67,22 @@ def say(english: str, language: str, speaker: str, /, **values: object) -> str:
                 f"for {english!r}"
             ) from None
     return words.format(**values) if values else words
+
+
+class Told:
+    """Markdown in the reader's language: what `tell` gives for it."""
+
+    def __init__(self, tell: Callable[[str], str]) -> None:
+        self.tell = tell
+
+    def _repr_mimebundle_(
+        self, include: Collection[str] | None = None, exclude: Collection[str] | None = None
+    ) -> dict[str, Any]:
+        shown = self.tell(current_language())
+        return {
+            LANGUAGES_MIME: {
+                language: {"text/markdown": self.tell(language)} for language in languages()
+            },
+            "text/markdown": shown,
+            "text/plain": shown,
+        }

@@ -4,6 +4,8 @@ Devlin et al., *BERT: Pre-training of Deep Bidirectional Transformers for Langua
 Understanding* (2019), section 3, "Input/Output Representations", and Figure 2. The paper draws
 the sum of the three tables; that a LayerNorm and dropout follow it is in the authors' code
 (``embedding_postprocessor`` in ``modeling.py``).
+
+`tokpos.figures.bert.three_tables`
 """
 
 from __future__ import annotations
@@ -11,19 +13,24 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 import torch
 from torch import nn
 
+from tokpos._bert_input import check_input
 from tokpos._types import Float, Int, Tensor
-from tokpos.lookup import check_ids
+
+if TYPE_CHECKING:
+    from tokpos.bert_fused import FusedBertEmbeddings
 
 # Tables that older versions of transformers stored although they are computed.
 _COMPUTED = ("position_ids", "token_type_ids")
 
 # The first checkpoints were converted from TensorFlow, where LayerNorm names its two vectors so.
 _TENSORFLOW_NAMES = {"LayerNorm.gamma": "LayerNorm.weight", "LayerNorm.beta": "LayerNorm.bias"}
+
+Layer = TypeVar("Layer", bound="BertEmbeddings")
 
 
 class BertEmbeddings(nn.Module):
@@ -58,7 +65,25 @@ class BertEmbeddings(nn.Module):
     ------
     ValueError
         A setting is out of its range.
+
+    References
+    ----------
+    Devlin et al., "BERT: Pre-training of Deep Bidirectional Transformers for Language
+    Understanding", 2019, section 3 and Figure 2.
+
+    Examples
+    --------
+    >>> layer = BertEmbeddings(30522, 768)
+    >>> layer(torch.tensor([[101, 2023, 102]])).shape
+    torch.Size([1, 3, 768])
     """
+
+    # How the layer and its models are called elsewhere. By name, since this package does not need
+    # transformers to be installed.
+    _layer_names: ClassVar[tuple[str, ...]] = ("BertEmbeddings",)
+    _model_types: ClassVar[tuple[str, ...]] = ("bert",)
+    _config_eps: ClassVar[float] = 1e-12
+    _config_padding_idx: ClassVar[int] = 0
 
     def __init__(
         self,
@@ -142,38 +167,39 @@ class BertEmbeddings(nn.Module):
         IndexError
             An ID, a segment or a position has no row in its table.
         """
-        self._check(ids, segment_ids, position_ids)
+        check_input(ids, segment_ids, position_ids, *self._sizes())
         if segment_ids is None:
             segment_ids = torch.zeros_like(ids)
         if position_ids is None:
             position_ids = torch.arange(ids.shape[1], device=ids.device)
+        return self._add(self.word_embeddings(ids), segment_ids, position_ids)
+
+    def _sizes(self) -> tuple[int, int, int]:
+        segments, positions = self.token_type_embeddings, self.position_embeddings
+        return (
+            self.word_embeddings.num_embeddings,
+            segments.num_embeddings,
+            positions.num_embeddings,
+        )
+
+    def _add(self, tokens: Tensor, segment_ids: Tensor, position_ids: Tensor) -> Tensor:
         # The order of the two additions decides the last bit: token, segment, then position.
-        rows = self.word_embeddings(ids) + self.token_type_embeddings(segment_ids)
+        rows = tokens + self.token_type_embeddings(segment_ids)
         rows = rows + self.position_embeddings(position_ids)
         vectors: Tensor = self.dropout(self.LayerNorm(rows))
         return vectors
 
-    def _check(self, ids: Tensor, segment_ids: Tensor | None, position_ids: Tensor | None) -> None:
-        check_ids(ids, self.word_embeddings.num_embeddings, name="ids")
-        if ids.ndim != 2:
-            raise ValueError(
-                f"ids must have the shape [B, S]; got {list(ids.shape)}"
-                + ("; ids[None] makes a batch of one" if ids.ndim == 1 else "")
-            )
-        length, limit = ids.shape[1], self.position_embeddings.num_embeddings
-        if position_ids is None and length > limit:
-            raise ValueError(
-                f"ids has {length} tokens a row, but the position table ends after {limit}: "
-                f"cut the text to {limit} tokens, special tokens included (a tokenizer does it by "
-                f"truncation=True, max_length={limit}), or take a position encoding without an end"
-            )
-        for name, given, table in (
-            ("segment_ids", segment_ids, self.token_type_embeddings),
-            ("position_ids", position_ids, self.position_embeddings),
-        ):
-            if given is not None:
-                check_ids(given, table.num_embeddings, name=name)
-                _check_fits(name, given, ids)
+    def fused(self) -> FusedBertEmbeddings:
+        """A frozen copy for inference, faster and with the same result to the last bit.
+
+        Returns
+        -------
+        FusedBertEmbeddings
+            A layer without parameters that train. It does not follow later changes of this one.
+        """
+        from tokpos.bert_fused import FusedBertEmbeddings  # which needs this module
+
+        return FusedBertEmbeddings(self)
 
     def _load_from_state_dict(
         self, state_dict: dict[str, Any], prefix: str, *args: Any, **kwargs: Any
@@ -188,7 +214,7 @@ class BertEmbeddings(nn.Module):
         super()._load_from_state_dict(state_dict, prefix, *args, **kwargs)
 
     @classmethod
-    def from_transformers(cls, model: nn.Module) -> BertEmbeddings:
+    def from_transformers(cls: type[Layer], model: nn.Module) -> Layer:
         """Copy the embedding layer of a transformers model.
 
         Sizes, eps, dropout, dtype, device and training mode are those of the model. The weights
@@ -197,7 +223,7 @@ class BertEmbeddings(nn.Module):
         Parameters
         ----------
         model : torch.nn.Module
-            A ``BertModel``, or its ``embeddings``.
+            The model, or its ``embeddings``.
 
         Returns
         -------
@@ -207,15 +233,15 @@ class BertEmbeddings(nn.Module):
         Raises
         ------
         TypeError
-            The model's embedding layer is not BERT's. RoBERTa's, for one, has tables of the
-            same names and counts its positions differently.
+            The model's embedding layer is of another kind. BERT's and RoBERTa's have tables of
+            the same names and count their positions differently.
         """
         source: Any = getattr(model, "embeddings", model)
-        # By name, since this package does not need transformers to be installed.
-        if all(kind.__name__ != "BertEmbeddings" for kind in type(source).__mro__):
+        if all(kind.__name__ not in cls._layer_names for kind in type(source).__mro__):
+            name = cls._layer_names[0]
             raise TypeError(
-                "model must be a transformers BertModel or its BertEmbeddings, "
-                f"got {type(model).__name__}"
+                f"model must be a transformers {name.removesuffix('Embeddings')}Model or its "
+                f"{name}, got {type(model).__name__}"
             )
         weight = source.word_embeddings.weight
         layer = cls._empty(
@@ -233,8 +259,8 @@ class BertEmbeddings(nn.Module):
         return layer.train(source.training)
 
     @classmethod
-    def from_safetensors(cls, path: str | Path) -> BertEmbeddings:
-        """Load the embedding layer of a BERT checkpoint, without the transformers library.
+    def from_safetensors(cls: type[Layer], path: str | Path) -> Layer:
+        """Load the embedding layer of a checkpoint, without the transformers library.
 
         Only the tensors of this layer are read. Sizes, eps and dropout come from the
         ``config.json`` beside the weights. The layer is in eval mode.
@@ -254,8 +280,8 @@ class BertEmbeddings(nn.Module):
         FileNotFoundError
             The weights or the ``config.json`` are missing.
         ValueError
-            The config is not that of a BERT with absolute positions, or the tensors are missing
-            or not of the sizes that it names.
+            The config is of another kind of model or has no absolute positions, or the tensors
+            are missing or not of the sizes that it names.
         """
         file = Path(path)
         if file.is_dir():
@@ -264,7 +290,7 @@ class BertEmbeddings(nn.Module):
         for needed in (file, config_file):
             if not needed.is_file():
                 raise FileNotFoundError(f"path: there is no file {needed}")
-        settings = _settings(json.loads(config_file.read_text(encoding="utf-8")))
+        settings = cls._settings(json.loads(config_file.read_text(encoding="utf-8")))
         tensors = _read_tensors(file)
         weight = tensors["word_embeddings.weight"]
         layer = cls._empty(weight.device, weight.dtype, **settings)
@@ -275,43 +301,37 @@ class BertEmbeddings(nn.Module):
         return layer.eval()
 
     @classmethod
-    def _empty(cls, device: torch.device, dtype: torch.dtype, **settings: Any) -> BertEmbeddings:
+    def _settings(cls, config: Mapping[str, Any]) -> dict[str, Any]:
+        kinds, kind = cls._model_types, config.get("model_type", cls._model_types[0])
+        if kind not in kinds:
+            allowed = " or ".join(map(repr, kinds))
+            raise ValueError(f"config.json: model_type must be {allowed}; got {kind!r}")
+        positions = config.get("position_embedding_type", "absolute")
+        if positions != "absolute":
+            raise ValueError(
+                f"config.json: position_embedding_type must be 'absolute'; got {positions!r}"
+            )
+        sizes = {
+            "vocab_size": "vocab_size",
+            "width": "hidden_size",
+            "max_positions": "max_position_embeddings",
+            "n_segments": "type_vocab_size",
+        }
+        missing = [key for key in sizes.values() if key not in config]
+        if missing:
+            raise ValueError(f"config.json must give {', '.join(missing)}")
+        return {name: config[key] for name, key in sizes.items()} | {
+            "eps": config.get("layer_norm_eps", cls._config_eps),
+            "dropout": config.get("hidden_dropout_prob", 0.1),
+            "padding_idx": config.get("pad_token_id", cls._config_padding_idx),
+        }
+
+    @classmethod
+    def _empty(
+        cls: type[Layer], device: torch.device, dtype: torch.dtype, **settings: Any
+    ) -> Layer:
         # Through the meta device: no random numbers are drawn for weights that get overwritten.
         return cls(**settings, device="meta", dtype=dtype).to_empty(device=device)
-
-
-def _check_fits(name: str, given: Tensor, ids: Tensor) -> None:
-    batch, length = ids.shape
-    shapes = [[batch, length], [1, length], [length]]
-    if list(given.shape) not in shapes:
-        raise ValueError(
-            f"{name} must have the shape of ids, {shapes[0]}, or be one row for all samples, "
-            f"{shapes[2]}; got {list(given.shape)}"
-        )
-
-
-def _settings(config: Mapping[str, Any]) -> dict[str, Any]:
-    if config.get("model_type", "bert") != "bert":
-        raise ValueError(f"config.json: model_type must be 'bert'; got {config['model_type']!r}")
-    positions = config.get("position_embedding_type", "absolute")
-    if positions != "absolute":
-        raise ValueError(
-            f"config.json: position_embedding_type must be 'absolute'; got {positions!r}"
-        )
-    sizes = {
-        "vocab_size": "vocab_size",
-        "width": "hidden_size",
-        "max_positions": "max_position_embeddings",
-        "n_segments": "type_vocab_size",
-    }
-    missing = [key for key in sizes.values() if key not in config]
-    if missing:
-        raise ValueError(f"config.json must give {', '.join(missing)}")
-    return {name: config[key] for name, key in sizes.items()} | {
-        "eps": config.get("layer_norm_eps", 1e-12),
-        "dropout": config.get("hidden_dropout_prob", 0.1),
-        "padding_idx": config.get("pad_token_id", 0),
-    }
 
 
 def _read_tensors(file: Path) -> dict[str, Tensor]:

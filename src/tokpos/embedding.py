@@ -1,22 +1,29 @@
-"""The token embedding as a module: a table that trains."""
+"""The token embedding as a module: a table that trains.
+
+`tokpos.figures.gradients.rows_with_gradient`
+"""
 
 from __future__ import annotations
 
 import math
+from typing import Any, NoReturn
 
 import torch
-import torch.nn.functional as F
 from torch import nn
 
 from tokpos._types import Float, Int, Tensor
 from tokpos.lookup import check_ids
 
 
-class TokenEmbedding(nn.Module):
+class TokenEmbedding(nn.Embedding):
     """One trainable row of width D for each of V tokens.
 
-    Like `torch.nn.Embedding`, whose `state_dict` it shares, but an ID without a row is named in
-    the error, together with its place and the IDs that are allowed.
+    A `torch.nn.Embedding`, whose `state_dict` it shares, but an ID without a row is named in the
+    error, together with its place and the IDs that are allowed.
+
+    Whatever supports `torch.nn.Embedding` supports this class too, such as ``parallelize_module``,
+    which splits the table among processes. IDs are not checked there (DTensor): one without a row
+    gives zeros.
 
     Parameters
     ----------
@@ -44,6 +51,14 @@ class TokenEmbedding(nn.Module):
     References
     ----------
     Vaswani et al., "Attention Is All You Need", 2017, section 3.4.
+
+    Examples
+    --------
+    >>> embed = TokenEmbedding(7, 4)
+    >>> embed(torch.tensor([[1, 6]])).shape
+    torch.Size([1, 2, 4])
+    >>> embed
+    TokenEmbedding(7, 4)
     """
 
     def __init__(
@@ -58,7 +73,6 @@ class TokenEmbedding(nn.Module):
         device: torch.device | str | None = None,
         dtype: torch.dtype | None = None,
     ) -> None:
-        super().__init__()
         for name, value in (("size", size), ("width", width)):
             if value < 1:
                 raise ValueError(f"{name} must be at least 1; got {value}")
@@ -66,14 +80,11 @@ class TokenEmbedding(nn.Module):
             raise ValueError(f"padding_idx must lie in 0..{size - 1}; got {padding_idx}")
         if not std >= 0:
             raise ValueError(f"std must be at least 0; got {std}")
+        self.std = std  # torch's __init__ draws the table, and so needs it
+        super().__init__(size, width, padding_idx, sparse=sparse, device=device, dtype=dtype)
         self.size = size
         self.width = width
         self.scale = scale
-        self.padding_idx = padding_idx
-        self.sparse = sparse
-        self.std = std
-        self.weight = nn.Parameter(torch.empty(size, width, device=device, dtype=dtype))
-        self.reset_parameters()
 
     @classmethod
     def from_table(cls, table: Float[Tensor, "V D"], **settings: object) -> TokenEmbedding:
@@ -103,12 +114,23 @@ class TokenEmbedding(nn.Module):
             made.weight.copy_(table)
         return made
 
+    @classmethod
+    def from_pretrained(cls, *args: Any, **settings: Any) -> NoReturn:
+        """Torch's way, refused: its table is the caller's tensor and does not train.
+
+        Raises
+        ------
+        NotImplementedError
+            Always; `from_table` is there instead.
+        """
+        raise NotImplementedError(
+            "from_pretrained is not supported: from_table(table) copies the rows and trains them"
+        )
+
     def reset_parameters(self) -> None:
         """Draw the table afresh; the padding row becomes zeros."""
         nn.init.normal_(self.weight, std=self.std)
-        if self.padding_idx is not None:
-            with torch.no_grad():
-                self.weight[self.padding_idx].zero_()
+        self._fill_padding_idx_with_zero()
 
     def forward(self, ids: Int[Tensor, "*batch"]) -> Float[Tensor, "*batch D"]:
         """Fetch the row of each ID.
@@ -131,7 +153,7 @@ class TokenEmbedding(nn.Module):
             An ID has no row.
         """
         check_ids(ids, self.size)
-        rows = F.embedding(ids, self.weight, self.padding_idx, sparse=self.sparse)
+        rows = super().forward(ids)
         return rows * math.sqrt(self.width) if self.scale else rows
 
     def extra_repr(self) -> str:

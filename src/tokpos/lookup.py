@@ -1,4 +1,7 @@
-"""The table: looking a row up, the one-hot product that gives the same row, and what each costs."""
+"""The table: looking a row up, the one-hot product that gives the same row, and what each costs.
+
+`tokpos.figures.lookup.lookup_rows`
+"""
 
 from __future__ import annotations
 
@@ -13,7 +16,13 @@ ID_DTYPES = (torch.int32, torch.int64)
 
 
 class Cost(NamedTuple):
-    """What one call costs, counted, not measured."""
+    """What one call costs, counted, not measured.
+
+    Examples
+    --------
+    >>> cost_of_lookup(3, size=7, width=4).operations
+    0
+    """
 
     operations: int
     """Additions and multiplications."""
@@ -46,13 +55,19 @@ def check_ids(ids: Tensor, size: int, name: str = "ids") -> None:
         `ids` is not an int32 or int64 tensor.
     IndexError
         An ID is below 0 or not below `size`.
+
+    Examples
+    --------
+    >>> check_ids(torch.tensor([[1, 7]]), 7)
+    Traceback (most recent call last):
+    IndexError: ids must lie in 0..6 (7 rows); got 7 at index [0, 1] of shape [1, 2]
     """
     if not isinstance(ids, Tensor):
         raise TypeError(f"{name} must be a tensor of int32 or int64; got {type(ids).__name__}")
     if ids.dtype not in ID_DTYPES:
         remedy = "; an empty list makes a float tensor: give dtype" if ids.numel() == 0 else ""
         raise TypeError(f"{name} must be of dtype int32 or int64; got {ids.dtype}{remedy}")
-    if not _values_can_be_read(ids):
+    if not values_can_be_read(ids):
         return
     low, high = (edge.item() for edge in ids.aminmax())
     if low < 0 or high >= size:
@@ -63,13 +78,27 @@ def check_ids(ids: Tensor, size: int, name: str = "ids") -> None:
         )
 
 
-def _values_can_be_read(ids: Tensor) -> bool:
+def values_can_be_read(ids: Tensor) -> bool:
+    """Whether the numbers of a tensor may be looked at: there are some, in eager mode, on the CPU.
+
+    Parameters
+    ----------
+    ids : Tensor
+        Any tensor.
+
+    Returns
+    -------
+    bool
+        False under compile, export and vmap, on the meta device and on an accelerator, for an
+        empty tensor, and for a subclass of tensor such as DTensor.
+    """
     return (
         ids.numel() > 0
-        and ids.device.type == "cpu"
+        and ids.is_cpu
         and not torch.compiler.is_compiling()
         and type(ids) in (Tensor, torch.nn.Parameter)
         and not torch._C._functorch.is_functorch_wrapped_tensor(ids)
+        and not torch._C._functorch.is_legacy_batchedtensor(ids)
     )
 
 
@@ -103,6 +132,13 @@ def lookup(ids: Int[Tensor, "*batch"], table: Float[Tensor, "V D"]) -> Float[Ten
         `table` has not two axes.
     IndexError
         An ID has no row.
+
+    Examples
+    --------
+    >>> table = torch.tensor([[0.0, 0.5], [1.0, 1.5], [2.0, 2.5]])
+    >>> lookup(torch.tensor([2, 0]), table)
+    tensor([[2.0000, 2.5000],
+            [0.0000, 0.5000]])
     """
     _check_table(table)
     check_ids(ids, table.shape[0])
@@ -136,6 +172,12 @@ def one_hot(
         `size` is below 1.
     IndexError
         An ID is not below `size`.
+
+    Examples
+    --------
+    >>> one_hot(torch.tensor([2, 0]), 3)
+    tensor([[0., 0., 1.],
+            [1., 0., 0.]])
     """
     if size < 1:
         raise ValueError(f"size must be at least 1; got {size}")
@@ -171,6 +213,13 @@ def one_hot_product(
         `table` has not two axes.
     IndexError
         An ID has no row.
+
+    Examples
+    --------
+    >>> table = torch.tensor([[0.0, 0.5], [1.0, 1.5], [2.0, 2.5]])
+    >>> one_hot_product(torch.tensor([2, 0]), table)
+    tensor([[2.0000, 2.5000],
+            [0.0000, 0.5000]])
     """
     _check_table(table)
     return one_hot(ids, table.shape[0], table.dtype) @ table
@@ -194,6 +243,16 @@ def cost_of_lookup(n_ids: int, size: int, width: int, item_bytes: int = 4) -> Co
     -------
     Cost
         No arithmetic; IDs (8 bytes each) and their rows read; the rows written.
+
+    Raises
+    ------
+    ValueError
+        A size is out of its range.
+
+    Examples
+    --------
+    >>> cost_of_lookup(3, size=7, width=4)
+    Cost(operations=0, bytes_read=72, bytes_written=48)
     """
     _check_sizes(n_ids=n_ids, size=size, width=width, item_bytes=item_bytes)
     rows = n_ids * width * item_bytes
@@ -219,6 +278,16 @@ def cost_of_product(n_ids: int, size: int, width: int, item_bytes: int = 4) -> C
     Cost
         V multiplications and V - 1 additions for each entry of the result; IDs, one-hot rows and
         the whole table read; one-hot rows and the result written.
+
+    Raises
+    ------
+    ValueError
+        A size is out of its range.
+
+    Examples
+    --------
+    >>> cost_of_product(3, size=7, width=4)
+    Cost(operations=156, bytes_read=220, bytes_written=132)
     """
     _check_sizes(n_ids=n_ids, size=size, width=width, item_bytes=item_bytes)
     one_hot_rows = n_ids * size * item_bytes

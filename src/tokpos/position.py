@@ -9,6 +9,8 @@ A position encoding acts at one of three places, or at none:
 A model calls all three, and each does nothing unless an encoding overrides it. So the encodings
 can be exchanged for one another in the same model, "none" included. Shaw's original also adds
 vectors to the values: a side door that nobody else uses.
+
+`tokpos.figures.relative.offset_matrix`
 """
 
 from __future__ import annotations
@@ -35,6 +37,11 @@ class ScoreTerms(NamedTuple):
     outside
         Added after the division, where a bias belongs that depends on the distance alone
         (ALiBi, T5).
+
+    Examples
+    --------
+    >>> ScoreTerms(outside=torch.tensor([[0.0, -0.5]]))
+    ScoreTerms(inside=None, outside=tensor([[ 0.0000, -0.5000]]))
     """
 
     inside: Float[Tensor, "*B H S_query S_key"] | None = None
@@ -47,6 +54,12 @@ class PositionEncoding(nn.Module):
     Positions are always explicit: whole numbers, one for each place of the sequence, and apart
     for queries and keys. The same argument serves a cached decoder, whose one query stands at
     the end, left padding, and packed documents. There is no hidden counter.
+
+    Examples
+    --------
+    >>> none, place = PositionEncoding(), torch.arange(4)
+    >>> none.into_scores(torch.zeros(1, 2, 4, 8), place, place)
+    ScoreTerms(inside=None, outside=None)
     """
 
     def into_input(
@@ -74,10 +87,10 @@ class PositionEncoding(nn.Module):
     def into_queries_and_keys(
         self,
         q: Float[Tensor, "*B H S_query d"],
-        k: Float[Tensor, "*B H S_key d"],
+        k: Float[Tensor, "*B H_kv S_key d"],
         query_positions: Int[Tensor, "*P S_query"],
         key_positions: Int[Tensor, "*P S_key"],
-    ) -> tuple[Float[Tensor, "*B H S_query d"], Float[Tensor, "*B H S_key d"]]:
+    ) -> tuple[Float[Tensor, "*B H S_query d"], Float[Tensor, "*B H_kv S_key d"]]:
         """Door 2: queries and keys, each transformed by its own position.
 
         Parameters
@@ -85,7 +98,7 @@ class PositionEncoding(nn.Module):
         q
             Queries of every head.
         k
-            Keys of every head.
+            Keys of every head; fewer heads than queries, if each serves a group of them.
         query_positions
             The position of each query.
         key_positions
@@ -143,6 +156,36 @@ class PositionEncoding(nn.Module):
         -------
         Float[Tensor, "*B H S_query d"] or None
             What is added to each head's output; None, as here, adds nothing.
+        """
+        return None
+
+    def attend_in_order(
+        self,
+        q: Float[Tensor, "*B H S d"],
+        k: Float[Tensor, "*B H_kv S d"],
+        v: Float[Tensor, "*B H_kv S d_value"],
+        scale: float | None = None,
+    ) -> Float[Tensor, "*B H S d_value"] | None:
+        """A shortcut past door 3: causal attention at the positions 0, 1, 2, ... with no padding.
+
+        An encoding that can do it with less time or memory returns the result that door 3 would
+        lead to.
+
+        Parameters
+        ----------
+        q
+            Queries of every head, as door 2 returned them.
+        k
+            Keys of every head, as door 2 returned them.
+        v
+            Values, of as many heads as the keys.
+        scale
+            What the scores are multiplied by; left out, 1/sqrt(d). T5 has 1.
+
+        Returns
+        -------
+        Float[Tensor, "*B H S d_value"] or None
+            One vector for each query of each head; None, as here, if there is no shortcut.
         """
         return None
 
@@ -229,7 +272,15 @@ def check_head_positions(positions: Tensor, x: Tensor, name: str = "positions") 
 
 
 def over_heads(positions: Int[Tensor, "*P S"]) -> Int[Tensor, "*Q S"]:
-    """Positions with an axis of length 1 for the heads: ``[B, S]`` becomes ``[B, 1, S]``."""
+    """Positions with an axis of length 1 for the heads: ``[B, S]`` becomes ``[B, 1, S]``.
+
+    Raises
+    ------
+    ValueError
+        If ``positions`` is a single number.
+    """
+    if positions.dim() < 1:
+        raise ValueError("positions must be [..., S], got a single number")
     return positions if positions.dim() == 1 else positions.unsqueeze(-2)
 
 
@@ -249,8 +300,35 @@ def offsets(
     -------
     Int[Tensor, "*P S_query S_key"]
         One row for each query.
+
+    Raises
+    ------
+    TypeError
+        If the positions are not whole numbers.
+    ValueError
+        If queries or keys have a single number, or their batches differ.
+
+    Examples
+    --------
+    >>> offsets(torch.tensor([2, 3]), torch.arange(4))
+    tensor([[-2, -1,  0,  1],
+            [-3, -2, -1,  0]])
     """
-    return key_positions.unsqueeze(-2) - query_positions.unsqueeze(-1)
+    given = {"query_positions": query_positions, "key_positions": key_positions}
+    for name, positions in given.items():
+        if not is_integer(positions):
+            raise TypeError(f"{name} must be integers, got {positions.dtype}")
+        if positions.dim() < 1:
+            raise ValueError(f"{name} must be [..., S], got a single number")
+    batches = zip(query_positions.shape[-2::-1], key_positions.shape[-2::-1], strict=False)
+    if any(one != other and 1 not in (one, other) for one, other in batches):
+        raise ValueError(
+            "query_positions and key_positions must have the same batch, "
+            f"got {list(query_positions.shape)} and {list(key_positions.shape)}"
+        )
+    # A small integer type would wrap around where the offset is negative or large.
+    keys, queries = key_positions.to(torch.int64), query_positions.to(torch.int64)
+    return keys.unsqueeze(-2) - queries.unsqueeze(-1)
 
 
 def is_integer(numbers: Tensor) -> bool:

@@ -15,7 +15,7 @@ from typing import Any
 
 import torch
 
-from tokpos._words import LANGUAGES_MIME, current_language, languages, say
+from tokpos._words import Told, say
 
 FOLDER = Path(__file__).parent / "results"
 
@@ -70,13 +70,7 @@ class Result:
     def _repr_mimebundle_(
         self, include: Collection[str] | None = None, exclude: Collection[str] | None = None
     ) -> dict[str, Any]:
-        return {
-            LANGUAGES_MIME: {
-                language: {"text/markdown": self.provenance(language)} for language in languages()
-            },
-            "text/markdown": self.provenance(current_language()),
-            "text/plain": self.provenance(current_language()),
-        }
+        return Told(self.provenance)._repr_mimebundle_(include, exclude)
 
 
 def load(name: str, folder: Path = FOLDER) -> Result:

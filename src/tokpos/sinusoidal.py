@@ -7,6 +7,8 @@ Vaswani et al., *Attention Is All You Need* (2017), section 3.5:
 An angle grows with the position, and a float32 keeps seven digits of it, so that few are left
 behind the decimal point where the position is large. Angles here are float64 throughout, and only
 the finished sines and cosines are rounded.
+
+`tokpos.figures.waves.heat_map`
 """
 
 from __future__ import annotations
@@ -45,6 +47,11 @@ def frequencies(
     ------
     ValueError
         If the width is odd or smaller than 2, or the base is not a finite number above 1.
+
+    Examples
+    --------
+    >>> frequencies(4)
+    tensor([1.0000, 0.0100], dtype=torch.float64)
     """
     if width < 2 or width % 2:
         raise ValueError(f"width must be even and at least 2 (sine and cosine), got {width}")
@@ -76,6 +83,11 @@ def wavelengths(width: int, base: float = 10000.0) -> Float[Tensor, " pairs"]:
     ------
     ValueError
         As `frequencies`.
+
+    Examples
+    --------
+    >>> wavelengths(4)
+    tensor([  6.2832, 628.3185], dtype=torch.float64)
     """
     return 2 * math.pi / frequencies(width, base)
 
@@ -116,11 +128,52 @@ def sinusoidal(
         float32 nor float64; a half-precision float cannot hold every position.
     ValueError
         As `frequencies`.
+
+    Examples
+    --------
+    >>> sinusoidal(torch.tensor([0, 1]), 4)
+    tensor([[0.0000, 1.0000, 0.0000, 1.0000],
+            [0.8415, 0.5403, 0.0100, 0.9999]])
+    """
+    return waves(positions, frequencies(width, base, positions.device), dtype)
+
+
+def waves(
+    positions: Int[Tensor, "*P"] | Float[Tensor, "*P"],
+    turn: Float[Tensor, " pairs"],
+    dtype: torch.dtype = torch.float32,
+) -> Float[Tensor, "*P D"]:
+    """Sine and cosine of any positions for any frequencies.
+
+    Parameters
+    ----------
+    positions
+        Positions of any shape, as for `sinusoidal`.
+    turn
+        How far each pair turns from one position to the next, in radians, as float64.
+    dtype
+        The floating-point type that the finished values are rounded to.
+
+    Returns
+    -------
+    Float[Tensor, "*P D"]
+        One row for each position: sine and cosine of the first pair, of the second, and so on.
+
+    Raises
+    ------
+    TypeError
+        If ``dtype`` is not a floating-point type, or the positions are neither integers nor
+        float32 nor float64.
+
+    Examples
+    --------
+    >>> waves(torch.tensor([1]), torch.tensor([1.0, 0.01]))
+    tensor([[0.8415, 0.5403, 0.0100, 0.9999]])
     """
     if not (is_integer(positions) or positions.dtype in (torch.float32, torch.float64)):
         raise TypeError(f"positions must be integers, float32 or float64, got {positions.dtype}")
     _check_floating(dtype, "dtype")
-    angles = positions.to(torch.float64)[..., None] * frequencies(width, base, positions.device)
+    angles = positions.to(torch.float64)[..., None] * turn
     return torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(-2).to(dtype)
 
 
@@ -161,6 +214,12 @@ def sinusoidal_table(
         If ``dtype`` is not a floating-point type.
     ValueError
         If the length is negative, or as `frequencies`.
+
+    Examples
+    --------
+    >>> sinusoidal_table(2, 4)
+    tensor([[0.0000, 1.0000, 0.0000, 1.0000],
+            [0.8415, 0.5403, 0.0100, 0.9999]])
     """
     if length < 0:
         raise ValueError(f"length must not be negative, got {length}")
@@ -206,6 +265,12 @@ class SinusoidalEncoding(PositionEncoding):
     ------
     ValueError
         As `frequencies`.
+
+    Examples
+    --------
+    >>> SinusoidalEncoding(4)(torch.zeros(1, 2, 4))
+    tensor([[[0.0000, 1.0000, 0.0000, 1.0000],
+             [0.8415, 0.5403, 0.0100, 0.9999]]])
     """
 
     def __init__(self, width: int, base: float = 10000.0) -> None:
@@ -242,21 +307,45 @@ class SinusoidalEncoding(PositionEncoding):
         ValueError
             If the width of ``x`` is another, or the positions do not fit ``x``.
         """
-        _check_floating(x.dtype, "x")
-        if x.dim() < 2 or x.shape[-1] != self.width:
-            raise ValueError(f"x must be [..., S, {self.width}], got {list(x.shape)}")
+        check_input(x, positions, self.width)
         exact = torch.promote_types(x.dtype, torch.float32)
         if positions is None:
             encoding = sinusoidal_table(x.shape[-2], self.width, self.base, exact, x.device)
         else:
-            check_positions(positions, x)
             encoding = sinusoidal(positions, self.width, self.base, exact)
         return (x + encoding).to(x.dtype)
 
     forward = into_input
 
     def extra_repr(self) -> str:
+        """The two settings."""
         return f"width={self.width}, base={self.base:g}"
+
+
+def check_input(x: Tensor, positions: Tensor | None, width: int) -> None:
+    """Refuse token vectors, and positions for them, that an encoding of `width` cannot join.
+
+    Parameters
+    ----------
+    x
+        Token vectors.
+    positions
+        The position of each token, or None.
+    width
+        Width D of the encoding.
+
+    Raises
+    ------
+    TypeError
+        If ``x`` is not floating-point, or the positions are not integers.
+    ValueError
+        If the width of ``x`` is another, or the positions do not fit ``x``.
+    """
+    _check_floating(x.dtype, "x")
+    if x.dim() < 2 or x.shape[-1] != width:
+        raise ValueError(f"x must be [..., S, {width}], got {list(x.shape)}")
+    if positions is not None:
+        check_positions(positions, x)
 
 
 def _check_floating(dtype: torch.dtype, name: str) -> None:

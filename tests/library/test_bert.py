@@ -151,6 +151,82 @@ def test_importing_needs_torch_alone():
     subprocess.run([sys.executable, "-c", code], check=True, env={"PYTHONPATH": ":".join(sys.path)})
 
 
+# The fused layer
+
+
+@pytest.mark.parametrize("name", CONFIGS)
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.bfloat16, torch.float16])
+def test_fused_equals_the_readable_layer_bit_for_bit(name, dtype):
+    model = tiny_model(**CONFIGS[name]).to(dtype)
+    layer = BertEmbeddings.from_transformers(model)
+    fused, (ids, segments) = layer.fused(), random_input(model)
+    positions = torch.randint(16, (3, 7), generator=torch.Generator().manual_seed(2))
+    for rest in (
+        (),
+        (segments,),
+        (None, positions),
+        (segments, positions[0]),
+        (segments[:1], positions[:1]),
+    ):
+        assert torch.equal(fused(ids, *rest), layer(ids, *rest))
+    assert torch.equal(fused(ids.int(), segments.int()), layer(ids, segments))
+
+
+def test_fused_equals_the_real_encoder_bit_for_bit(encoder):
+    fused = BertEmbeddings.from_transformers(encoder).fused()
+    ids = torch.randint(30522, (2, 40), generator=torch.Generator().manual_seed(5))
+    segments = (torch.arange(40) > 20).long().expand(2, -1)
+    expected = encoder.embeddings(input_ids=ids, token_type_ids=segments)
+    assert torch.equal(fused(ids, segments), expected)
+
+
+def test_fused_is_frozen_apart_and_has_nothing_to_save():
+    layer, ids = tiny_layer(), torch.tensor([[3, 1, 0]])
+    fused, before = layer.fused(), layer(ids)
+    assert not list(fused.parameters()) and not fused.state_dict()
+    assert not fused(ids).requires_grad
+    with torch.no_grad():
+        for parameter in layer.parameters():
+            parameter.zero_()
+    assert torch.equal(fused(ids), before)
+    assert torch.equal(copy.deepcopy(fused).train()(ids), before)
+    assert torch.equal(pickle.loads(pickle.dumps(fused))(ids), before)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda fused: fused.bfloat16(),
+        lambda fused: fused.to(torch.float64),
+        lambda fused: fused.to("meta"),
+        lambda fused: fused.to_empty(device="cpu"),
+    ],
+    ids=["bfloat16", "float64", "meta", "to_empty"],
+)
+def test_A12_fused_refuses_what_would_spoil_its_numbers(change):
+    model = nn.ModuleList([tiny_layer().fused()])
+    with pytest.raises(RuntimeError, match=r"keeps its numbers and its dtype.*fused\(\) again"):
+        change(model)
+    assert torch.equal(model.to("cpu")[0](IDS), tiny_layer()(IDS))
+
+
+def test_A12_nothing_to_fuse_on_the_meta_device():
+    with pytest.raises(ValueError, match="layer must hold numbers.* meta device"):
+        BertEmbeddings(20, 8, device="meta").fused()
+
+
+@pytest.mark.usefixtures("unchecked_shapes")
+def test_fused_compiles_exports_and_vmaps():
+    fused, ids = tiny_layer().fused(), torch.arange(8).view(2, 4)
+    compiled = torch.compile(fused, fullgraph=True, backend="eager", dynamic=True)
+    for given_ in (ids, ids[:, :3], ids.repeat(1, 4)):
+        assert torch.equal(compiled(given_), fused(given_))
+        assert torch.equal(compiled(given_, given_ % 2), fused(given_, given_ % 2))
+    assert torch.equal(torch.export.export(fused, (ids,)).module()(ids), fused(ids))
+    many = torch.arange(12).view(3, 2, 2)
+    assert torch.equal(torch.func.vmap(fused)(many), torch.stack([fused(each) for each in many]))
+
+
 # Safetensors
 
 
@@ -185,7 +261,7 @@ def test_safetensors_keep_their_dtype(tmp_path):
     assert BertEmbeddings.from_safetensors(tmp_path)(torch.tensor([[1]])).dtype == torch.bfloat16
 
 
-def test_eps_is_bert_s_where_the_config_names_none(tmp_path):
+def test_C06_eps_is_bert_s_where_the_config_names_none(tmp_path):
     write_checkpoint(tmp_path, tiny_layer().state_dict())
     assert BertEmbeddings.from_safetensors(tmp_path).LayerNorm.eps == 1e-12
 
@@ -224,7 +300,7 @@ def test_says_which_file_or_tensor_is_missing(tmp_path):
 # State
 
 
-def test_c07_no_computed_table_in_the_state():
+def test_C07_no_computed_table_in_the_state():
     assert list(tiny_layer().state_dict()) == [
         "word_embeddings.weight",
         "token_type_embeddings.weight",
@@ -236,7 +312,7 @@ def test_c07_no_computed_table_in_the_state():
 
 
 @pytest.mark.parametrize("key", ["position_ids", "token_type_ids", "embeddings.position_ids"])
-def test_c07_old_computed_tables_load_strictly(key):
+def test_C07_old_computed_tables_load_strictly(key):
     state = tiny_layer().state_dict() | {key: torch.arange(16)[None]}
     fresh = BertEmbeddings(20, 8, max_positions=16)
     fresh.load_state_dict(state)
@@ -244,13 +320,13 @@ def test_c07_old_computed_tables_load_strictly(key):
     assert key in state  # the caller's dict is left whole
 
 
-def test_c07_inside_a_larger_model():
+def test_C07_inside_a_larger_model():
     model = nn.ModuleDict({"embeddings": tiny_layer()})
     state = dict(model.state_dict()) | {"embeddings.position_ids": torch.arange(16)[None]}
     model.load_state_dict(state)
 
 
-def test_c07_unknown_keys_are_still_refused():
+def test_C07_unknown_keys_are_still_refused():
     state = tiny_layer().state_dict() | {"position_idz": torch.arange(16)}
     with pytest.raises(RuntimeError, match="position_idz"):
         tiny_layer().load_state_dict(state)
@@ -304,7 +380,7 @@ def test_meta_device_then_weights():
 
 
 @pytest.mark.usefixtures("unchecked_shapes")
-def test_c01_and_values_under_compile():
+def test_C01_and_values_under_compile():
     layer = tiny_layer()
     compiled = torch.compile(layer, fullgraph=True, backend="eager", dynamic=True)
     for length in (4, 9, 16):
@@ -330,9 +406,10 @@ def test_under_vmap():
 
 
 @pytest.mark.usefixtures("unchecked_shapes")
-def test_c01_too_many_tokens_names_both_numbers_and_the_remedy():
-    with pytest.raises(ValueError, match=r"17 tokens.* 16: cut the text to 16 .*max_length=16"):
-        tiny_layer()(torch.zeros(1, 17, dtype=torch.long))
+def test_C01_too_many_tokens_names_both_numbers_and_the_remedy():
+    for layer in (tiny_layer(), tiny_layer().fused()):
+        with pytest.raises(ValueError, match=r"17 tokens.* 16: cut the text to 16 .*length=16"):
+            layer(torch.zeros(1, 17, dtype=torch.long))
     with pytest.raises(ValueError, match="513 tokens"):
         BertEmbeddings.from_safetensors(MODEL_DIR)(torch.zeros(1, 513, dtype=torch.long))
 
@@ -379,8 +456,9 @@ IDS = torch.tensor([[1, 2, 3], [4, 5, 6]])
     ],
 )
 def test_bad_input(given_, error, words):
-    with pytest.raises(error, match=words):
-        tiny_layer()(**({"ids": IDS} | given_))
+    for layer in (tiny_layer(), tiny_layer().fused()):
+        with pytest.raises(error, match=words):
+            layer(**({"ids": IDS} | given_))
 
 
 @pytest.mark.parametrize(
@@ -404,7 +482,7 @@ def test_bad_settings(settings_, words):
 # What the layer promises
 
 
-def test_c06_eps_is_bert_s_unless_said_otherwise():
+def test_C06_eps_is_bert_s_unless_said_otherwise():
     row = torch.tensor([1e-3, -1e-3, 2e-3, -2e-3])
     for layer, expected in (
         (BertEmbeddings(1, 4), [0.632455, -0.632455, 1.264911, -1.264911]),
@@ -414,6 +492,15 @@ def test_c06_eps_is_bert_s_unless_said_otherwise():
     assert "eps=1e-12" in repr(BertEmbeddings(1, 4))
 
 
+@given(st.floats(1e-6, 1e3), st.sampled_from([1e-12, 1e-7, 1e-5]))
+def test_C06_eps_shrinks_rows_by_the_root_of_v_over_v_plus_eps(size, eps):
+    row = size * torch.tensor([1.0, -1.0, 2.0, -2.0], dtype=torch.float64)
+    layer = BertEmbeddings(1, 4, eps=eps, dtype=torch.float64)
+    variance = row.pow(2).mean()
+    expected = row / variance.sqrt() * (variance / (variance + eps)).sqrt()
+    torch.testing.assert_close(layer.LayerNorm(row), expected, rtol=1e-12, atol=0)
+
+
 def test_the_padding_row_gets_no_gradient_and_other_rows_do():
     layer = tiny_layer(padding_idx=0)
     layer(torch.tensor([[0, 1, 0, 2]]))[..., 0].sum().backward()
@@ -421,7 +508,7 @@ def test_the_padding_row_gets_no_gradient_and_other_rows_do():
     assert rows == [1, 2]
 
 
-def test_left_padding_with_positions_counted_from_the_mask():
+def test_A03_left_padding_with_positions_counted_from_the_mask():
     layer, ids = tiny_layer(), torch.tensor([[5, 6, 7]])
     padded, mask = F.pad(ids, (2, 0)), torch.tensor([[0, 0, 1, 1, 1]])
     counted = (mask.cumsum(-1) - 1).clamp(min=0)

@@ -16,6 +16,7 @@ from tokpos.lookup import (
     lookup,
     one_hot,
     one_hot_product,
+    values_can_be_read,
 )
 
 
@@ -101,12 +102,12 @@ def test_one_hot_rows_hold_a_single_one_at_the_id(example):
     ],
 )
 @pytest.mark.parametrize("way", [lookup, one_hot_product])
-def test_d01_bad_ids_are_named(way, ids, error, message):
+def test_D01_bad_ids_are_named(way, ids, error, message):
     with pytest.raises(error, match=message):
         way(ids, torch.zeros(7, 3))
 
 
-def test_d01_empty_ids_and_both_integer_dtypes_are_fine():
+def test_D01_empty_ids_and_both_integer_dtypes_are_fine():
     table = torch.randn(7, 3)
     for dtype in (torch.int32, torch.int64):
         assert lookup(torch.zeros(0, dtype=dtype), table).shape == (0, 3)
@@ -152,6 +153,21 @@ def test_works_where_values_cannot_be_read(way):
     assert torch.equal(compiled(ids, table), table[ids])
     assert torch.equal(torch.func.vmap(way, in_dims=(0, None))(ids, table), table[ids])
     assert way(ids.to("meta"), table.to("meta")).shape == (2, 2, 4)
+
+
+def test_values_are_read_where_they_can_be():
+    ids = torch.tensor([[2, 0], [1, 2]])
+    assert values_can_be_read(ids) and values_can_be_read(torch.nn.Parameter(torch.ones(2)))
+    assert not values_can_be_read(ids[:0]) and not values_can_be_read(ids.to("meta"))
+
+    class Kind(torch.Tensor):
+        pass
+
+    assert not values_can_be_read(ids.as_subclass(Kind))
+    told = []
+    for batched in (torch.func.vmap, torch._vmap_internals._vmap):  # the second: batched gradients
+        batched(lambda row: (told.append(values_can_be_read(row)), row)[1])(ids)
+    assert told == [False, False]
 
 
 @given(st.integers(0, 50), st.integers(1, 300), st.integers(1, 40))

@@ -7,7 +7,7 @@ import torch
 from torch import nn
 
 import tokpos
-from tokpos.position import PositionEncoding, ScoreTerms, check_positions
+from tokpos.position import PositionEncoding, ScoreTerms, check_positions, offsets
 
 S, T = 3, 5  # queries and keys
 
@@ -94,7 +94,7 @@ def test_one_row_or_one_for_each_sample_fits(dtype):
         ([1, 3], [3, 4], r"places must be \[3\] for x of \[3, 4\], got \[1, 3\]"),
     ],
 )
-def test_b05_positions_of_another_shape_are_refused_with_both_numbers(shape, x, words):
+def test_B05_positions_of_another_shape_are_refused_with_both_numbers(shape, x, words):
     with pytest.raises(ValueError, match=words):
         check_positions(torch.zeros(shape, dtype=torch.int64), torch.zeros(x), "places")
 
@@ -103,3 +103,10 @@ def test_b05_positions_of_another_shape_are_refused_with_both_numbers(shape, x, 
 def test_positions_that_are_no_whole_numbers_are_refused(dtype):
     with pytest.raises(TypeError, match=f"positions must be integers, got {dtype}"):
         check_positions(torch.zeros(3, dtype=dtype), torch.zeros(2, 3, 4))
+
+
+@pytest.mark.usefixtures("unchecked_shapes")
+@pytest.mark.parametrize("dtype", [torch.uint8, torch.int8, torch.int32, torch.int64])
+def test_offsets_do_not_wrap_around(dtype):
+    queries, keys = torch.tensor([100, 0], dtype=dtype), torch.tensor([0, 100], dtype=dtype)
+    assert offsets(queries, keys).tolist() == [[-100, 0], [0, 100]]

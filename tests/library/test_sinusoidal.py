@@ -114,14 +114,14 @@ def test_the_fast_table_is_exact_to_its_end():
 # The formula
 
 
-def test_b03_values_of_the_formula():
+def test_B03_values_of_the_formula():
     rows = sinusoidal(torch.tensor([0, 1]), 4)
     assert rows[0].tolist() == [0, 1, 0, 1]
     expected = torch.tensor([0.841471, 0.540302, 0.010000, 0.999950])
     torch.testing.assert_close(rows[1], expected, rtol=0, atol=5e-7)
 
 
-def test_b03_both_columns_of_a_pair_have_its_exponent():
+def test_B03_both_columns_of_a_pair_have_its_exponent():
     tiny = 1e-3
     row = sinusoidal(torch.tensor(tiny, dtype=torch.float64), 6, 10000.0, torch.float64)
     angles = torch.stack([row[0::2].asin(), row[1::2].acos()], dim=-1).flatten()
@@ -131,7 +131,7 @@ def test_b03_both_columns_of_a_pair_have_its_exponent():
     torch.testing.assert_close(exponents, expected.double(), rtol=0, atol=1e-4)
 
 
-def test_b03_rows_have_length_sqrt_half_the_width():
+def test_B03_rows_have_length_sqrt_half_the_width():
     rows = sinusoidal(torch.arange(50), 8, dtype=torch.float64)
     torch.testing.assert_close(rows.norm(dim=-1), torch.full((50,), 2.0).double())
 
@@ -209,7 +209,7 @@ def test_the_module_adds_the_encoding_to_every_sample():
     assert torch.equal(encode(x[0]), encode(x)[0])
 
 
-def test_b02_zeros_show_the_axis():
+def test_B02_zeros_show_the_axis():
     out = SinusoidalEncoding(4)(torch.zeros(2, 3, 4))
     assert torch.equal(out[0], out[1])
     assert torch.equal(out[0], sinusoidal(torch.arange(3), 4))
@@ -226,7 +226,7 @@ def test_explicit_positions_serve_shifts_padding_and_decoding():
     assert torch.equal(encode(x, torch.arange(4)[None]), whole)
 
 
-def test_b05_there_is_no_end():
+def test_B05_there_is_no_end():
     encode = SinusoidalEncoding(4)
     far = torch.arange(1_000_000, 1_000_003)
     assert torch.equal(encode(torch.zeros(1, 3, 4), far)[0], sinusoidal(far, 4))
@@ -362,7 +362,7 @@ PLACES = torch.arange(3)
     ],
 )
 @pytest.mark.parametrize("width", [5, 1, 0, -2, 4.5])
-def test_b01_an_odd_width_is_refused_by_name(call, width):
+def test_B01_an_odd_width_is_refused_by_name(call, width):
     with pytest.raises(ValueError, match=f"width must be even and at least 2 .* got {width}$"):
         call(width)
 

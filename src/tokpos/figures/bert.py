@@ -14,6 +14,7 @@ from torch import Tensor
 
 from tokpos.figures._canvas import Canvas
 from tokpos.figures._figure import Figure, Say
+from tokpos.figures._numbers import decimal
 from tokpos.figures._plane import Plane
 
 if TYPE_CHECKING:
@@ -21,11 +22,6 @@ if TYPE_CHECKING:
 
 WIDTH = 530.0
 SMALL = 13.0
-
-
-def _number(value: float, digits: int = 3) -> str:
-    words = f"{value:.{digits}f}"
-    return words.lstrip("-") if float(words) == 0 else words.replace("-", "−")
 
 
 def _middle(count: int, step: float) -> list[float]:
@@ -73,7 +69,7 @@ def sentence_to_vectors(
         plane.text(WIDTH / 2, 136, say("and numbers: one token ID for each token"), "faint")
         _draw_layer(plane, 212, 202)
         for x, row in zip(columns, rows, strict=True):
-            shown = [_number(v) for v in row[:3].tolist()] + ["⋮", _number(row[-1].item())]
+            shown = [decimal(v) for v in row[:3].tolist()] + ["⋮", decimal(row[-1].item())]
             column = [[words] for words in shown]
             plane.cells(x - step / 2 + 3, 454, column, step - 6, 27, size=SMALL)
         words = say("{count} vectors, each of {width} numbers", count=len(tokens), width=width)
@@ -221,7 +217,7 @@ def _draw_row(plane: Plane, y: float, sign: str, label: str, row: Tensor, role: 
     soft = "paper" if role == "ink" else f"{role}-soft"
     plane.text(18, y + 16, sign, size=18, bold=True)
     plane.text(116, y + 16, label, role, align="right", bold=True)
-    shown = [_number(v, 4) for v in row[:4].tolist()] + ["…", _number(row[-1].item(), 4)]
+    shown = [decimal(v, 4) for v in row[:4].tolist()] + ["…", decimal(row[-1].item(), 4)]
     for i, words in enumerate(shown):
         plane.cell(126 + 66 * i, y, 66, 32, words, fill=soft, edge=role, size=SMALL)
 
@@ -387,7 +383,7 @@ def _draw_station(
     first = tensor.detach().reshape(-1)[:2].tolist()
     plane.text(x, y + 18, words, role, bold=True)
     plane.text(x, y + 42, str(list(tensor.shape)), size=SMALL)
-    plane.text(x, y + 64, " ".join(_number(v, 4) for v in first) + " …", size=SMALL)
+    plane.text(x, y + 64, " ".join(decimal(v, 4) for v in first) + " …", size=SMALL)
     plane.text(x, y + 86, tensor.grad_fn.name() if tensor.grad_fn else "", "faint", size=SMALL)
 
 

@@ -16,10 +16,10 @@ from tokpos.figures._plane import Plane
 from tokpos.lookup import Cost, cost_of_lookup, cost_of_product, lookup, one_hot
 from tokpos.results import Result, load
 
-CELL = (46, 32)
+_CELL = (46, 32)
 """Width and height of a cell with a number in it."""
 
-TOP = 62
+_TOP = 62
 """Where the cells begin, under the two lines of headings."""
 
 MOST_ROWS, MOST_COLUMNS = 12, 3
@@ -55,34 +55,34 @@ def lookup_rows(
     ids_x, table_x, result_x = 64, 206, 392
 
     def draw(canvas: Canvas) -> None:
-        height = TOP + CELL[1] * max(rows, len(numbers)) + 12
+        height = _TOP + _CELL[1] * max(rows, len(numbers)) + 12
         plane = canvas.plane(544, height)
-        first = TOP + CELL[1] * (max(rows, len(numbers)) - len(numbers)) / 2
-        _heading(plane, ids_x + CELL[0] / 2, canvas.say("token IDs"), ids.shape)
-        _heading(plane, table_x + width * CELL[0] / 2, canvas.say("the table"), table.shape)
+        first = _TOP + _CELL[1] * (max(rows, len(numbers)) - len(numbers)) / 2
+        _heading(plane, ids_x + _CELL[0] / 2, canvas.say("token IDs"), ids.shape)
+        _heading(plane, table_x + width * _CELL[0] / 2, canvas.say("the table"), table.shape)
         result = lookup(ids, table)
-        _heading(plane, result_x + width * CELL[0] / 2, canvas.say("the result"), result.shape)
+        _heading(plane, result_x + width * _CELL[0] / 2, canvas.say("the result"), result.shape)
         for place, number in enumerate(numbers):
-            y = first + place * CELL[1]
-            middle, row = y + CELL[1] / 2, TOP + (number + 0.5) * CELL[1]
+            y = first + place * _CELL[1]
+            middle, row = y + _CELL[1] / 2, _TOP + (number + 0.5) * _CELL[1]
             plane.text(ids_x - 10, middle, words[number], align="right")
             plane.cell(
-                ids_x, y, *CELL, str(number), fill="token", edge="paper", color="paper", bold=True
+                ids_x, y, *_CELL, str(number), fill="token", edge="paper", color="paper", bold=True
             )
-            plane.arrow((ids_x + CELL[0] + 4, middle), (table_x - 22, row), "token")
-            plane.arrow((table_x + width * CELL[0] + 4, row), (result_x - 4, middle), "token")
+            plane.arrow((ids_x + _CELL[0] + 4, middle), (table_x - 22, row), "token")
+            plane.arrow((table_x + width * _CELL[0] + 4, row), (result_x - 4, middle), "token")
         _draw_table(plane, table_x, table, set(numbers))
         for row_number in range(rows):
             lit = row_number in numbers
             plane.text(
                 table_x - 8,
-                TOP + (row_number + 0.5) * CELL[1],
+                _TOP + (row_number + 0.5) * _CELL[1],
                 str(row_number),
                 "token" if lit else "faint",
                 align="right",
                 bold=lit,
             )
-        plane.cells(result_x, first, _written(result), *CELL, fill="token-soft", edge="token")
+        plane.cells(result_x, first, _written(result), *_CELL, fill="token-soft", edge="token")
 
     def alt(say: Say) -> str:
         return say(
@@ -124,33 +124,33 @@ def product_rows(ids: Int[Tensor, " S"], table: Float[Tensor, "V D"]) -> Figure:
     rows, width = table.shape
     small = min(28.0, 168 / rows)
     table_x = 8 + rows * small + 32
-    result_x = table_x + width * CELL[0] + 32
+    result_x = table_x + width * _CELL[0] + 32
 
     def draw(canvas: Canvas) -> None:
         tallest = max(rows, len(numbers))
-        plane = canvas.plane(result_x + width * CELL[0] + 8, TOP + CELL[1] * tallest + 12)
+        plane = canvas.plane(result_x + width * _CELL[0] + 8, _TOP + _CELL[1] * tallest + 12)
         hot, result = one_hot(ids, rows), lookup(ids, table)
-        first = TOP + CELL[1] * (tallest - len(numbers)) / 2
-        middle = TOP + CELL[1] * tallest / 2
+        first = _TOP + _CELL[1] * (tallest - len(numbers)) / 2
+        middle = _TOP + _CELL[1] * tallest / 2
         _heading(plane, 8 + rows * small / 2, canvas.say("one-hot rows"), hot.shape)
-        _heading(plane, table_x + width * CELL[0] / 2, canvas.say("the table"), table.shape)
-        _heading(plane, result_x + width * CELL[0] / 2, canvas.say("the result"), result.shape)
+        _heading(plane, table_x + width * _CELL[0] / 2, canvas.say("the table"), table.shape)
+        _heading(plane, result_x + width * _CELL[0] / 2, canvas.say("the result"), result.shape)
         plane.text(table_x - 16, middle, "×", size=20)
         plane.text(result_x - 16, middle, "=", size=20)
         for place, row in enumerate(hot.int().tolist()):
             for column, bit in enumerate(row):
                 plane.cell(
                     8 + column * small,
-                    first + place * CELL[1],
+                    first + place * _CELL[1],
                     small,
-                    CELL[1],
+                    _CELL[1],
                     str(bit),
                     fill="token" if bit else "paper",
                     color="paper" if bit else "faint",
                     bold=bool(bit),
                 )
         _draw_table(plane, table_x, table, set(numbers))
-        plane.cells(result_x, first, _written(result), *CELL, fill="token-soft", edge="token")
+        plane.cells(result_x, first, _written(result), *_CELL, fill="token-soft", edge="token")
 
     def alt(say: Say) -> str:
         return say(
@@ -338,7 +338,7 @@ def _draw_table(plane: Plane, x: float, table: Tensor, lit: set[int]) -> None:
         look: dict[str, Any] = (
             {"fill": "token-soft", "edge": "token"} if row in lit else {"color": "faint"}
         )
-        plane.cells(x, TOP + row * CELL[1], [numbers], *CELL, **look)
+        plane.cells(x, _TOP + row * _CELL[1], [numbers], *_CELL, **look)
 
 
 def _line_pair(

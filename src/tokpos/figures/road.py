@@ -9,16 +9,16 @@ from tokpos.figures._figure import Figure, Say
 from tokpos.figures._plane import Plane
 
 WIDTH = 430
-MIDDLE = 118
+_MIDDLE = 118
 """The road runs down along this x."""
 
-BESIDE = 244
+_BESIDE = 244
 """Here begins what is written beside the road."""
 
 PLACES = 3
 TILE = (64, 34)
 GAP = 8
-ENTRY = 13
+_ENTRY = 13
 """Side of one entry of a vector; a vector is drawn as four of them."""
 
 
@@ -50,10 +50,10 @@ def road() -> Figure:
         _vectors(plane, 520, "ink")
         _station(plane, 546, say("one vector a place"))
         _step(plane, 572, "")
-        plane.box(10, 616, 2 * (MIDDLE - 10), 44, edge="ink", weight=1.6)
-        plane.text(MIDDLE, 638, say("first attention layer"), bold=True)
-        plane.box(BESIDE - 4, 676, 16, 16, fill="paper", edge="faint", radius=4)
-        plane.text(BESIDE + 20, 684, say("a lesson"), "faint", align="left")
+        plane.box(10, 616, 2 * (_MIDDLE - 10), 44, edge="ink", weight=1.6)
+        plane.text(_MIDDLE, 638, say("first attention layer"), bold=True)
+        plane.box(_BESIDE - 4, 676, 16, 16, fill="paper", edge="faint", radius=4)
+        plane.text(_BESIDE + 20, 684, say("a lesson"), "faint", align="left")
 
     def alt(say: Say) -> str:
         return say(
@@ -74,24 +74,24 @@ def gallery() -> Iterator[Figure]:
 
 
 def _sentence(plane: Plane, y: float, words: str, label: str) -> None:
-    plane.box(10, y, 2 * (MIDDLE - 10), 40)
-    plane.text(MIDDLE, y + 20, words, size=17)
+    plane.box(10, y, 2 * (_MIDDLE - 10), 40)
+    plane.text(_MIDDLE, y + 20, words, size=17)
     _station(plane, y + 20, label)
 
 
 def _step(plane: Plane, y: float, words: str, length: float = 42) -> None:
     """An arrow down the road, with what happens there."""
-    plane.arrow((MIDDLE, y + 4), (MIDDLE, y + length - 4), "faint")
-    plane.text(MIDDLE + 12, y + length / 2 - 2, words, "faint", align="left", size=13)
+    plane.arrow((_MIDDLE, y + 4), (_MIDDLE, y + length - 4), "faint")
+    plane.text(_MIDDLE + 12, y + length / 2 - 2, words, "faint", align="left", size=13)
 
 
 def _plus(plane: Plane, y: float) -> None:
-    plane.text(MIDDLE, y, "+", "ink", size=18)
+    plane.text(_MIDDLE, y, "+", "ink", size=18)
 
 
 def _left(place: int, width: float) -> float:
     """Left edge of something that stands in the middle of a place."""
-    return MIDDLE + (place - (PLACES - 1) / 2) * (TILE[0] + GAP) - width / 2
+    return _MIDDLE + (place - (PLACES - 1) / 2) * (TILE[0] + GAP) - width / 2
 
 
 def _tiles(plane: Plane, y: float, words: list[str], fill: str, color: str) -> None:
@@ -105,15 +105,15 @@ def _vectors(plane: Plane, y: float, role: str) -> None:
     for place in range(PLACES):
         for entry in range(4):
             plane.cell(
-                _left(place, 22), y + entry * ENTRY, 22, ENTRY, fill=fill, edge=role, weight=1.1
+                _left(place, 22), y + entry * _ENTRY, 22, _ENTRY, fill=fill, edge=role, weight=1.1
             )
 
 
 def _station(plane: Plane, y: float, label: str, lesson: str = "", role: str = "ink") -> None:
     """What stands on the road here, and the lesson about it."""
-    plane.text(BESIDE, y, label, role, align="left", bold=bool(lesson))
+    plane.text(_BESIDE, y, label, role, align="left", bold=bool(lesson))
     if lesson:
         plane.box(
-            BESIDE - 4, y + 15, WIDTH - BESIDE - 2, 28, edge=role, fill=f"{role}-soft", radius=6
+            _BESIDE - 4, y + 15, WIDTH - _BESIDE - 2, 28, edge=role, fill=f"{role}-soft", radius=6
         )
-        plane.text(BESIDE + 6, y + 29, lesson, size=13, align="left")
+        plane.text(_BESIDE + 6, y + 29, lesson, size=13, align="left")

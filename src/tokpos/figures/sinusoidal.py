@@ -14,16 +14,12 @@ from matplotlib.patches import Arc, Circle
 
 from tokpos.figures._canvas import Canvas
 from tokpos.figures._figure import Figure, Say
+from tokpos.figures._numbers import wave
 from tokpos.figures._plane import Plane
 from tokpos.sinusoidal import frequencies, wavelengths
 
 WIDTH = 520.0
 SMALL = 13.0
-
-
-def wave(length: float) -> str:
-    """A wavelength with three digits or more."""
-    return f"{length:,.{2 if length < 10 else 1 if length < 100 else 0}f}"
 
 
 def _tip(x: float, y: float, reach: float, angle: float) -> tuple[float, float]:

@@ -11,7 +11,8 @@ from matplotlib.axes import Axes
 
 from tokpos.figures._canvas import Canvas
 from tokpos.figures._figure import Figure, Say
-from tokpos.figures.sinusoidal import WIDTH, wave
+from tokpos.figures._numbers import wave
+from tokpos.figures.sinusoidal import WIDTH
 from tokpos.sinusoidal import frequencies, sinusoidal, wavelengths
 
 

@@ -1,0 +1,313 @@
+# %% [markdown] lang="en"
+# # Measured
+#
+# What the tables and position encodings of `tokpos` cost, beside the cheapest that is possible,
+# their targets and other libraries: one run, kept with its machine, and with any target it missed.
+#
+# Times differ from machine to machine, so this page does not measure. It reads the result of a
+# script. Every time and every size of memory below comes from there.
+
+# %% [markdown] lang="zh"
+# # 实测
+#
+# `tokpos` 的嵌入表（embedding table）和位置编码（position encoding）要花多少代价？与可能的最低代价比，与定下的目标比，与其他库比。这里是一次基准测试的结果，连同机器信息一起保存；若有目标没有达到，也照实列出。
+#
+# 时间因机器而异，所以本页不现场测量，只读取脚本留下的结果。下面的每个时间和内存数字都来自这份结果。
+
+# %% hide=true
+from math import log
+from statistics import linear_regression
+
+from tokpos._measured import WORK, exponents, faster_elsewhere, missed, misses, table
+from tokpos.figures.measured import cost_beside_limit, growth_of_cost
+from tokpos.results import load
+
+bench, growth = load("bench"), load("growth")
+rows, curves = bench.data["rows"], growth.data["curves"]
+rounds = [row["rounds"] for row in rows]
+
+
+def times_at_double(name):
+    """By what each way's time and peak memory are multiplied when the size doubles."""
+    ways = next(curve["ways"] for curve in curves if curve["name"] == name)
+    return {
+        key: [2 ** way[f"{key}_exponent"] for way in ways if way[f"{key}_exponent"] is not None]
+        for key in ("time", "memory")
+    }
+
+
+lookup_doubled = times_at_double("growth-lookup")["time"]
+alibi_doubled = times_at_double("growth-alibi-length")["memory"]
+
+# %% [markdown] lang="en"
+# ## How it was measured {#how}
+#
+# - **Limit.** The cheapest work that no implementation can avoid, mostly one copy of the input or
+#   of the result. Each row names its own.
+# - **Ratio.** A time divided by that of the limit in the same round. Each round runs every way of
+#   a row, in a new order, so that what else the machine does falls on all alike. After
+#   {{ min(rounds) }} to {{ max(rounds) }} rounds the median counts. The quartiles beside it say how
+#   far it can be trusted.
+# - **Time.** CPU time of one thread. Waiting is not counted. A busy neighbor still costs some cache.
+# - **Peak memory.** The most that one call holds beyond what was there before, results included.
+#   Another process measures it, one that returns freed memory at once.
+# - **Error.** The largest difference from the formula in float64. A bfloat16 result has to be
+#   rounded, so there only what goes beyond the rounding counts.
+#
+# The other libraries do the same work in the same run. Smaller is better throughout.
+
+# %% [markdown] lang="zh"
+# ## 怎样测的 {#how}
+#
+# - **下限。**任何实现都免不了的最低限度的工作，多半是把输入或结果复制一遍。每一行都写明各自的下限。
+# - **倍数。**所花的时间除以同一轮里下限的时间。每一轮都以新的次序把同一行的各种做法全部运行一遍，机器上别的活动因此对大家影响相同。共 {{ min(rounds) }} 到 {{ max(rounds) }} 轮，取中位数；旁边的四分位数说明它有多可信。
+# - **时间。**单线程的 CPU 时间，等待不计入。邻居繁忙时，缓存还是会受些影响。
+# - **峰值内存。**一次调用期间，比调用之前最多多占的内存，结果也算在内。由另一个进程来测，它把释放的内存立刻还给系统。
+# - **误差。**与 float64 下的公式相比，最大的差。bfloat16 的结果必须舍入，所以只计舍入之外的部分。
+#
+# 其他库在同一次运行中做同样的事。所有数字都是越小越好。
+
+# %% [markdown] lang="en"
+# ## Rotary positions {#rope}
+#
+# Queries and keys are turned, in both layouts. The limit is to copy them; for a single token it is
+# the usual formula, without checks.
+
+# %% [markdown] lang="zh"
+# ## 旋转位置编码 {#rope}
+#
+# 旋转位置编码（RoPE）转动查询和键，两种布局都测。下限是把它们复制一遍；只有一个词元（token）时，下限是不作检查的通常公式。
+
+# %% hide=true
+cost_beside_limit(bench, "rope")
+
+# %% [markdown] lang="en" role="caption"
+# Time as a multiple of the limit, on a logarithmic axis. At the right of each row stand the ratio
+# of tokpos and its target: ≤ where it is kept, > where it is missed.
+
+# %% [markdown] lang="zh" role="caption"
+# 耗时是下限的多少倍，对数轴。每行右端是 tokpos 的倍数和目标：≤ 表示达到，> 表示没有达到。
+
+# %% hide=true
+table(bench, "rope")
+
+# %% [markdown] lang="en"
+# Under tokpos stands the median, in brackets the quartiles. Under the fastest other way stands its
+# median. A number after ≤ is a target.
+
+# %% [markdown] lang="zh"
+# tokpos 一列是中位数，括号里是四分位数；“其他中最快的”一列也是中位数。≤ 后面的数是目标。
+
+# %% [markdown] lang="en"
+# ## What enters the scores {#scores}
+#
+# ALiBi, T5's bias and Shaw's vectors all depend on the offset of key and query. What they could
+# cost is a matrix for each head, or a vector for each pair.
+
+# %% [markdown] lang="zh"
+# ## 加进注意力分数的 {#scores}
+#
+# ALiBi（带线性偏置的注意力）、T5 的偏置和 Shaw 的向量，都取决于键与查询的偏移。照最直接的做法，每个头要一个矩阵，或者每对要一个向量。
+
+# %% hide=true
+cost_beside_limit(bench, "scores")
+
+# %% [markdown] lang="en" role="caption"
+# The same for biases and vectors of offsets. Shaw's limit is the product of queries and keys, or of
+# weights and values, which a layer computes anyway; below 1 lies what costs less than that.
+
+# %% [markdown] lang="zh" role="caption"
+# 各种偏置和偏移向量的耗时。Shaw 的下限是查询与键（或权重与值）的那次乘积，每一层本来就要算；小于 1 表示比它还省。
+
+# %% hide=true
+table(bench, "scores")
+
+# %% [markdown] lang="en"
+# ## Tables and rows {#tables}
+#
+# Making the sinusoidal table, fetching rows, one training step, BERT's embedding layer, and what
+# `import tokpos` adds to `import torch`.
+
+# %% [markdown] lang="zh"
+# ## 造表与取行 {#tables}
+#
+# 造正弦位置编码（sinusoidal）的表、取行、训练一步、BERT 的嵌入层，以及 `import tokpos` 比 `import torch` 多花的时间。
+
+# %% hide=true
+cost_beside_limit(bench, "tables")
+
+# %% [markdown] lang="en" role="caption"
+# The same for tables. The distant marks are one-hot products and dense gradients, whose cost grows
+# with the vocabulary.
+
+# %% [markdown] lang="zh" role="caption"
+# 各种表的耗时。远在右边的记号是独热向量（one-hot）乘积和稠密梯度，它们的代价随词表（vocabulary）增长。
+
+# %% hide=true
+table(bench, "tables")
+
+# %% [markdown] lang="en"
+# ## What misses its target {#missed}
+#
+# The list is made from the numbers. Each entry says what stands between the row and its limit.
+
+# %% [markdown] lang="zh"
+# ## 没有达到目标的 {#missed}
+#
+# 名单由数据算出；每一条都说明是什么使它离下限还有距离。
+
+# %% hide=true
+missed(bench)
+
+# %% hide=true
+faster_elsewhere(bench)
+
+# %% [markdown] lang="en"
+# A kept result can be broken or incomplete. These checks would notice.
+
+# %% [markdown] lang="zh"
+# 保存的结果也可能损坏或不全，下面的检查会发现。
+
+# %% check=true
+names = [name for part in WORK.values() for name in part]
+assert sorted(names) == sorted(row["name"] for row in rows)
+
+bounded = []
+for row in rows:
+    name, target = row["name"], row["target"]
+    assert target or row["not_run"], name
+    assert row["ways"][0]["ratio"] == [1, 1, 1], name
+    for way in row["ways"]:
+        low, middle, high = way.get("ratio", [1, 1, 1])
+        assert 0 < low <= middle <= high, name
+        if way["name"] == "tokpos" and "error" in way and "error" in target:
+            assert 0 <= way["error"] <= target["error"], name
+            bounded.append(name)
+    assert bool(misses(row)) == bool(row["missed"]), name
+
+assert {"rope-far", "alibi-attention", "sinusoidal-8192"} <= set(bounded)
+
+# %% [markdown] lang="en" role="claim"
+# All {{ len(rows) }} rows are here, each with a target or with the reason why it did not run.
+# Ratios are positive and their quartiles in order. The error stays within its bound in each of the
+# {{ len(bounded) }} rows that have one: that does not depend on the machine. The rows listed as
+# missed are those that the benchmark itself found.
+
+# %% [markdown] lang="zh" role="claim"
+# {{ len(rows) }} 行都在，每一行要么有目标，要么写明为什么没有运行。倍数都是正数，四分位数的次序正确。有误差上限的 {{ len(bounded) }} 行，误差都在上限之内，这与机器无关。列为没有达到的，正是基准测试自己判定的那些行。
+
+# %% [markdown] lang="en"
+# ## How cost grows {#growth}
+#
+# One size says little about the next. So each way was run at several: of the sequence, $S$, of the
+# vocabulary, $V$, or of the number of heads, $H$. On two logarithmic axes a power is a straight
+# line. Its slope is the exponent: with 1, twice the size costs twice as much; with 2, four times.
+
+# %% [markdown] lang="zh"
+# ## 代价怎样增长 {#growth}
+#
+# 测了一种大小，还说不出另一种会怎样。所以每种做法都在几种大小下运行：序列长度 $S$、词表大小 $V$，或头数 $H$。两轴都取对数时，幂函数是一条直线，斜率就是指数：指数为 1，大小翻倍则代价翻倍；指数为 2，代价变成四倍。
+
+# %% hide=true
+growth_of_cost(growth, "time")
+
+# %% [markdown] lang="en" role="caption"
+# CPU time of one call against the size, with the exponent of the fitted line.
+
+# %% [markdown] lang="zh" role="caption"
+# 单次调用的 CPU 时间随大小的变化，并标出拟合直线的指数。
+
+# %% hide=true
+growth_of_cost(growth, "memory")
+
+# %% [markdown] lang="en" role="caption"
+# Peak memory of one call. A dash stands for peaks too small to fit a line to.
+
+# %% [markdown] lang="zh" role="caption"
+# 单次调用的峰值内存。横线表示峰值太小，拟合不出直线。
+
+# %% [markdown] lang="en"
+# Both in numbers. The fast ways of the package are marked; below them stands the plain way.
+
+# %% [markdown] lang="zh"
+# 两张图的数字如下。标有 tokpos 的是本库的快速做法，其下是直接的做法。
+
+# %% hide=true
+exponents(growth)
+
+# %% check=true
+for curve in curves:
+    sizes = [log(size) for size in curve["sizes"]]
+    for way in curve["ways"]:
+        medians = [log(median) for _, median, _ in way["milliseconds"]]
+        slope = linear_regression(sizes, medians).slope
+        assert abs(slope - way["time_exponent"]) < 0.02
+
+# %% [markdown] lang="en" role="claim"
+# Fitted again here from the kept medians, every exponent of time comes out as kept, to 0.02.
+
+# %% [markdown] lang="zh" role="claim"
+# 在这里用保存的中位数重新拟合，每个时间指数都与保存的一致，相差不超过 0.02。
+
+# %% [markdown] lang="en"
+# What that means for doubling: with the vocabulary twice as large, the lookup took
+# {{ lookup_doubled[0]:.2f }} times as long and the one-hot product {{ lookup_doubled[-1]:.2f }}
+# times. With the text twice as long, the peak memory of attention with ALiBi became
+# {{ alibi_doubled[0]:.2f }} times as large, and {{ alibi_doubled[-1]:.2f }} times where a matrix is
+# built for each head.
+#
+# A fit over a few sizes is a summary, not a law. Small sizes are dominated by the start of each
+# call, which pulls an exponent down; a size at which the data leave the cache pushes it up.
+
+# %% [markdown] lang="zh"
+# 换成翻倍来说：词表大一倍，查表的时间变为 {{ lookup_doubled[0]:.2f }} 倍，独热乘积变为 {{ lookup_doubled[-1]:.2f }} 倍。文本长一倍，带 ALiBi 的注意力的峰值内存变为 {{ alibi_doubled[0]:.2f }} 倍；如果给每个头都造一个矩阵，则变为 {{ alibi_doubled[-1]:.2f }} 倍。
+#
+# 在几种大小上拟合，得到的是概括，不是定律。规模小时，启动调用的开销占了大头，指数会偏低；数据大到缓存装不下时，指数又会偏高。
+
+# %% [markdown] lang="en"
+# ## Versions, machine, date {#run}
+#
+# Both results say for themselves where they come from.
+
+# %% [markdown] lang="zh"
+# ## 版本、机器、日期 {#run}
+#
+# 两份结果各自写明了来历。
+
+# %% hide=true
+bench
+
+# %% hide=true
+growth
+
+# %% [markdown] lang="en"
+# ## Run it again {#again}
+#
+# Your machine will give other numbers; ratios will differ less than times. Each command sets up
+# what it needs first, except the last, which needs the environment that the others make.
+#
+# | Command | What it does |
+# |---|---|
+# | `make bench` | runs everything, rows and growths, prints it and writes `.cache/bench.json` |
+# | `make bench ROW=rope` | runs only what has a name that begins so |
+# | `make bench CHECK=1` | runs everything, and fails when a target is missed |
+# | `make bench KEEP=1` | runs everything, and keeps the result for this page |
+# | `.venv/bin/pip install '.[peers]'` | installs the other libraries; without them their places stay empty |
+#
+# Only a whole run is kept, because lines of two runs do not belong in one table. What each row
+# calls stands in `scripts/bench`.
+
+# %% [markdown] lang="zh"
+# ## 自己再测一次 {#again}
+#
+# 换一台机器，数字会不同；倍数的差别会比时间的差别小。下面各条命令会先准备好测量所需的环境，最后一条除外：它要等环境建好之后再用。
+#
+# | 命令 | 作用 |
+# |---|---|
+# | `make bench` | 测所有行和所有增长曲线，结果打印成文本，并写入 `.cache/bench.json` |
+# | `make bench ROW=rope` | 只测名字以此开头的 |
+# | `make bench CHECK=1` | 测全部，有目标没达到就以失败结束 |
+# | `make bench KEEP=1` | 测全部，并把结果保存下来供本页使用 |
+# | `.venv/bin/pip install '.[peers]'` | 安装其他库；没有安装的，相应位置留空 |
+#
+# 只有完整的一次运行才会保存，因为两次运行的数据不该放进同一张表。每一行究竟调用了什么，见 `scripts/bench`。
