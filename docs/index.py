@@ -52,7 +52,7 @@ road()
 #
 # 每一课都可以单独读。如果是第一次来，建议按这个顺序读。
 #
-# 另有三页供查阅：[论文、原作者的代码和各个库有哪些出入](differences.md)，[实测的时间和内存](measured.md)，以及怎样用在[多台机器](distributed.md)上。
+# 另有三页供查阅：[论文、作者的代码与各个库有何不同](differences.md)，[时间和内存的实测结果](measured.md)，以及[怎样用在多台机器上](distributed.md)。
 
 # %% [markdown] lang="en"
 # ## For whom {#for-whom}
