@@ -47,6 +47,16 @@ def paths(site: Path) -> list[str]:
     return [path for path in found if not path.endswith("404.html")]
 
 
+@pytest.fixture(scope="session")
+def samples(paths: list[str]) -> list[str]:
+    """Every page of words, and of the reference, which one template makes, every fifth page.
+
+    For what takes seconds a page; the languages have other pages of the reference.
+    """
+    reference = [path for path in paths if "api/" in path]
+    return [path for path in paths if path not in reference] + reference[::5]
+
+
 class Watched:
     """A page of the browser, with what went wrong in it."""
 
