@@ -2,52 +2,52 @@
 # # How the paper, its own code and the libraries differ
 #
 # Two implementations carry the name of one position encoding and give different numbers: here is
-# where papers, their authors' code and the libraries part, each difference measured.
+# where papers, their authors' code and the libraries part, and by how much.
 #
 # This page is for the day on which a port does not reproduce its model. Each section says what
 # the paper has, what its authors' code does, what the libraries do and which of these `tokpos`
-# takes. What a library does is run in this build. What an author's code does is taken from its
-# source; where a library holds a port of it, the port is run.
+# takes. The claims under the cells are run in this build; what else is said of a library or of an
+# author's code is read from its source.
 #
 # | Thing | Who differs | How it shows |
 # |---|---|---|
-# | [Sinusoids: frequencies, order](#sinusoidal) | tensor2tensor, fairseq; Marian | a slow last pair; columns in two halves |
+# | [Sinusoids: frequencies, order](#sinusoidal) | tensor2tensor, fairseq; transformers' Marian | a slow last pair; columns in two halves |
 # | [Sinusoids: offset, padding](#fairseq) | fairseq, M2M100 | the first token stands at row 2; row 1 is zero |
-# | [Learned positions](#roberta) | RoBERTa and its kin | 514 rows serve 512 tokens; left padding shifts |
+# | [Learned positions](#roberta) | RoBERTa and its kin | 514 rows serve 512 tokens; left padding shifts, with `inputs_embeds` |
 # | [RoPE: which features pair](#rope-layout) | Llama's own files, GPT-J; NeoX, transformers | no error, wrong scores |
 # | [RoPE on a part of a head](#partial-rotation) | NeoX; Gemma 4; DeepSeek-V3 | other features turn, at other speeds |
 # | [RoPE in bfloat16](#rope-bfloat16) | transformers after `.to(bfloat16)` | far positions get other angles |
-# | [YaRN's ramp](#yarn) | the paper; its code and all libraries | the pairs in the middle |
+# | [YaRN's ramp](#yarn) | the paper; its code and transformers | the pairs in the middle |
 # | [Dynamic NTK](#dynamic-ntk) | transformers | a short text after a long one |
 # | [RoPE on several axes](#axes) | Qwen2-VL; Qwen3-VL; Pixtral | height and width get other pairs |
-# | [ALiBi's slopes and bias](#alibi) | any number of heads; Bloom, MPT; Falcon | an unsorted list; other raw scores; steps |
-# | [T5's buckets](#t5) | ports that round | a few offsets in the next bucket; one bucket unused |
+# | [ALiBi's slopes and bias](#alibi) | the paper; its code; Bloom, MPT; Falcon | other slopes at 12 heads; other raw scores; steps |
+# | [T5's buckets](#t5) | the original code; ports that round | one bucket unused; a few offsets in the next bucket |
 # | [Shaw's clipping](#shaw) | Wav2Vec2-BERT | far to the left, near to the right |
 # | [Transformer-XL's sinusoid](#transformer-xl) | the paper; its code and XLNet | columns in two halves |
 # | [Tokenizers and Unicode](#unicode) | the library `tokenizers` | rare characters are not set apart |
 
 # %% [markdown] lang="zh"
-# # 论文、论文自己的代码与各个库有何不同
+# # 论文、作者的代码与各个库有何不同
 #
-# 同一个位置编码（position encoding）的名字，两份实现算出的数却可能不同：论文、作者的代码和各个库在哪里分道扬镳，这里逐一量给你看。
+# 两份实现挂着同一种位置编码（position encoding）的名字，算出的数却可能不同：论文、作者的代码和各个库在哪里分道扬镳，相差多少，都列在这里。
 #
-# 移植的代码复现不出原来的模型时，请翻到这一页。每一节都说明论文怎么写，作者的代码怎么做，各个库怎么做，`tokpos` 又选了哪一种。库的行为在本次构建中实际运行；作者代码的行为取自其源码，若有库移植了它，就运行移植的版本。
+# 移植的代码复现不出原来的模型时，请翻到这一页。每一节都说明论文怎么写，作者的代码怎么做，各个库怎么做，`tokpos` 又选了哪一种。代码单元下面的结论，都在本次构建中实际运行得出；关于库和作者代码的其他说法，读自它们的源码。
 #
-# | 对象 | 谁不同 | 表现 |
+# | 对象 | 涉及谁 | 表现 |
 # |---|---|---|
-# | [正弦位置编码（sinusoidal）：频率与顺序](#sinusoidal) | tensor2tensor、fairseq；Marian | 最后一对偏慢；各列分成前后两半 |
+# | [正弦位置编码（sinusoidal）：频率与顺序](#sinusoidal) | tensor2tensor、fairseq；transformers 的 Marian | 最后一个频率对偏慢；各列分成前后两半 |
 # | [正弦位置编码：起点与填充](#fairseq) | fairseq、M2M100 | 第一个词元（token）用第 2 行；第 1 行全是零 |
-# | [可学习的位置](#roberta) | RoBERTa 及其同类 | 514 行只够 512 个词元；左侧填充使位置错开 |
-# | [RoPE：哪些维度配成一对](#rope-layout) | Llama 原版文件、GPT-J；NeoX、transformers | 不报错，但分数不对 |
-# | [只转一部分的 RoPE](#partial-rotation) | NeoX；Gemma 4；DeepSeek-V3 | 转的维度不同，快慢也不同 |
+# | [可学习的位置](#roberta) | RoBERTa 及其同类 | 514 行只够 512 个词元；用 `inputs_embeds` 时，左侧填充使位置错开 |
+# | [旋转位置编码（RoPE）：哪些维度配成一对](#rope-layout) | Llama 原版文件、GPT-J；NeoX、transformers | 不报错，但分数不对 |
+# | [只转一部分维度的 RoPE](#partial-rotation) | NeoX；Gemma 4；DeepSeek-V3 | 转的维度不同，快慢也不同 |
 # | [bfloat16 下的 RoPE](#rope-bfloat16) | `.to(bfloat16)` 之后的 transformers | 远处的位置角度不对 |
-# | [YaRN 的过渡段](#yarn) | 论文；它的代码和所有库 | 中间那些对 |
+# | [YaRN 的过渡段](#yarn) | 论文；作者的代码和 transformers | 中间的频率对 |
 # | [动态 NTK](#dynamic-ntk) | transformers | 长文本之后的短文本 |
-# | [多个轴上的 RoPE](#axes) | Qwen2-VL；Qwen3-VL；Pixtral | 高和宽分到的对不同 |
-# | [ALiBi（带线性偏置的注意力）的斜率与偏置](#alibi) | 任意头数；Bloom、MPT；Falcon | 斜率不按大小排；原始分数不同；出现台阶 |
-# | [T5 的桶](#t5) | 有舍入的移植 | 少数偏移落进隔壁的桶；有一个桶从来不用 |
+# | [多个轴上的 RoPE](#axes) | Qwen2-VL；Qwen3-VL；Pixtral | 高和宽分到的频率对不同 |
+# | [ALiBi（带线性偏置的注意力）的斜率与偏置](#alibi) | 论文；作者的代码；Bloom、MPT；Falcon | 12 个头时斜率不同；原始分数不同；出现台阶 |
+# | [T5 的桶](#t5) | 原来的代码；有舍入的移植 | 有一个桶从来不用；少数偏移落进隔壁的桶 |
 # | [Shaw 的截断](#shaw) | Wav2Vec2-BERT | 左边看得远，右边看得近 |
-# | [Transformer-XL 的正弦](#transformer-xl) | 论文；它的代码和 XLNet | 各列分成前后两半 |
+# | [Transformer-XL 的正弦](#transformer-xl) | 论文；作者的代码和 XLNet | 各列分成前后两半 |
 # | [分词器（tokenizer）与 Unicode](#unicode) | `tokenizers` 库 | 生僻字两边没有空格 |
 
 # %%
@@ -76,20 +76,21 @@ print("transformers", transformers.__version__, " tokenizers", tokenizers.__vers
 #   sine and cosine alternate.
 # - **Its code**, tensor2tensor (`get_timing_signal_1d`): pair $i$ turns by $10000^{-i/(D/2 - 1)}$,
 #   so that the last one reaches $10000^{-1}$ exactly. All sines come first, then all cosines.
-# - **Libraries**: fairseq took tensor2tensor's over, and with it M2M100 and Speech2Text. Marian
-#   has the paper's frequencies in tensor2tensor's order.
+# - **Libraries**: fairseq took tensor2tensor's over, and with it M2M100 and Speech2Text; so did
+#   Marian itself, as its C++ source says. But transformers' Marian (`create_weight`) has the
+#   paper's frequencies in tensor2tensor's order.
 # - **tokpos** has each under its own name. [`tokpos.sinusoidal.SinusoidalEncoding`][] is the
 #   paper's, which the [lesson](lessons/sinusoidal.md#many-hands) explains;
-#   [`tokpos.sinusoidal_arrangements.ConcatenatedEncoding`][] is Marian's, and
+#   [`tokpos.sinusoidal_arrangements.ConcatenatedEncoding`][] is that of transformers' Marian, and
 #   [`tokpos.sinusoidal_arrangements.Tensor2TensorEncoding`][] the one of the paper's code.
 
 # %% [markdown] lang="zh"
 # ## 正弦位置编码：两组频率，两种列序 {#sinusoidal}
 #
-# - **论文**：*Attention Is All You Need* 第 3.5 节。第 $i$ 对每步转 $10000^{-2i/D}$，正弦列与余弦列交替排列。
-# - **它的代码**：tensor2tensor（`get_timing_signal_1d`）。第 $i$ 对每步转 $10000^{-i/(D/2 - 1)}$，最后一对恰好达到 $10000^{-1}$；先排所有的正弦，再排所有的余弦。
-# - **各个库**：fairseq 沿用了 tensor2tensor 的写法，M2M100 和 Speech2Text 也随之沿用。Marian 用论文的频率，列序则同 tensor2tensor。
-# - **tokpos** 三种都有，各有各的名字：[`tokpos.sinusoidal.SinusoidalEncoding`][] 是论文的写法，[这一课](lessons/sinusoidal.md#many-hands)讲的就是它；[`tokpos.sinusoidal_arrangements.ConcatenatedEncoding`][] 是 Marian 的写法；[`tokpos.sinusoidal_arrangements.Tensor2TensorEncoding`][] 是论文代码的写法。
+# - **论文**：*Attention Is All You Need* 第 3.5 节。第 $i$ 个频率对每步转 $10000^{-2i/D}$，正弦列与余弦列交替排列。
+# - **作者的代码**：tensor2tensor（`get_timing_signal_1d`）。第 $i$ 个频率对每步转 $10000^{-i/(D/2 - 1)}$，最后一个恰好达到 $10000^{-1}$；先排所有的正弦，再排所有的余弦。
+# - **各个库**：fairseq 沿用了 tensor2tensor 的写法，M2M100 和 Speech2Text 也随之沿用；从 C++ 源码看，Marian 本身也是如此。transformers 的 Marian（`create_weight`）却用论文的频率，列序则同 tensor2tensor。
+# - **tokpos** 三种都有，各有各的名字：[`tokpos.sinusoidal.SinusoidalEncoding`][] 是论文的写法，[这一课](lessons/sinusoidal.md#many-hands)讲的就是它；[`tokpos.sinusoidal_arrangements.ConcatenatedEncoding`][] 是 transformers 的 Marian 的写法；[`tokpos.sinusoidal_arrangements.Tensor2TensorEncoding`][] 是作者代码的写法。
 
 # %%
 from transformers.models.m2m_100.modeling_m2m_100 import M2M100SinusoidalPositionalEmbedding
@@ -123,20 +124,20 @@ for other in (marian, m2m):
 
 # %% [markdown] lang="en" role="claim"
 # At $D = 64$ the last pair turns by {{ frequencies(64)[-1].item():.4e }} in the paper and by
-# {{ tensor2tensor_frequencies(64)[-1].item():.4e }} in tensor2tensor. Marian's table is the paper's
-# in two halves, to 6 × 10⁻⁸. Read in the paper's order, either one is off by up to
-# {{ gap(paper, marian):.2f }}.
+# {{ tensor2tensor_frequencies(64)[-1].item():.4e }} in tensor2tensor. The table of transformers'
+# Marian is the paper's in two halves, to 6 × 10⁻⁸. Read in the paper's order, this table and that
+# of M2M100 are each off by up to {{ gap(paper, marian):.2f }}.
 
 # %% [markdown] lang="zh" role="claim"
-# $D = 64$ 时，最后一对每步转过的角度，论文里是 {{ frequencies(64)[-1].item():.4e }}，tensor2tensor 里是 {{ tensor2tensor_frequencies(64)[-1].item():.4e }}。Marian 的表就是把论文的各列分成两半，相差不超过 6 × 10⁻⁸。如果按论文的列序去读，两者的误差都能达到 {{ gap(paper, marian):.2f }}。
+# $D = 64$ 时，最后一个频率对每步转过的角度，论文里是 {{ frequencies(64)[-1].item():.4e }}，tensor2tensor 里是 {{ tensor2tensor_frequencies(64)[-1].item():.4e }}。transformers 的 Marian 的表就是把论文的各列分成两半，相差不超过 6 × 10⁻⁸。如果按论文的列序去读，这张表和 M2M100 的表误差都能达到 {{ gap(paper, marian):.2f }}。
 
 # %% [markdown] lang="en"
 # Width and length of the tables agree, so no shape tells them apart. Look at row 0: `0, 1, 0, 1`
-# is the paper's order, `0, 0, ..., 1, 1` the other one. Then look at the last sine of row 1: the
-# angle is so small that its sine is the frequency itself, to eight digits.
+# is the paper's order, `0, 0, ..., 1, 1` the other one. Then look at the last sine of row 1: at
+# $D = 64$ the angle is so small that its sine is the frequency itself, to seven digits.
 
 # %% [markdown] lang="zh"
-# 这些表的长和宽都一样，看形状分不出来。先看第 0 行：`0, 1, 0, 1` 是论文的列序，`0, 0, ..., 1, 1` 是另一种。再看第 1 行最后一个正弦：角度极小，它的正弦就等于频率本身，前八位有效数字都一样。
+# 这些表的长和宽都一样，看形状分不出来。先看第 0 行：`0, 1, 0, 1` 是论文的列序，`0, 0, ..., 1, 1` 是另一种。再看第 1 行最后一个正弦：$D = 64$ 时角度极小，它的正弦就等于频率本身，前七位有效数字都一样。
 
 # %% [markdown] lang="en"
 # ## Sinusoids: where counting starts, and a row of zeros {#fairseq}
@@ -156,7 +157,7 @@ for other in (marian, m2m):
 # - **论文**没有说第一个词元的位置是几，也没有说填充处放什么。
 # - **fairseq**（`SinusoidalPositionalEmbedding`）从 `padding_idx + 1` 开始数真实词元，第 `padding_idx` 行则全是零。
 # - **各个库**：transformers 里的 M2M100 和 Speech2Text 也这样做；另外，位置与频率在 float32 下相乘，位置越远，丢的精度越多。
-# - **tokpos** 从 0 数起，不特殊对待任何一行：位置是一个参数。要配合这类模型，就传入 [`tokpos.roberta.roberta_positions`][]，再去掉填充处的结果。角度用 float64 计算。
+# - **tokpos** 从 0 数起，不特殊对待任何一行：位置由调用者传入。要配合这类模型，就传入 [`tokpos.roberta.roberta_positions`][]，再去掉填充处的结果。角度用 float64 计算。
 
 # %%
 from tokpos import roberta_positions
@@ -181,14 +182,14 @@ assert error > 1e-5 and our_error < 6e-8
 
 # %% [markdown] lang="en" role="claim"
 # With these positions and zeros at padding ours equals M2M100's to 10⁻⁶. Over its
-# {{ len(table) }} rows M2M100 is off from float64 by up to {{ error:.0e }}, ours by
-# {{ our_error:.0e }}.
+# {{ len(table) }} rows, the row of padding apart, M2M100 is off from float64 by up to
+# {{ error:.0e }}, ours by {{ our_error:.0e }}.
 
 # %% [markdown] lang="zh" role="claim"
-# 用这些位置，并在填充处置零，我们的结果与 M2M100 相差不超过 10⁻⁶。在全部 {{ len(table) }} 行上与 float64 比较，M2M100 的误差最大为 {{ error:.0e }}，我们的为 {{ our_error:.0e }}。
+# 用这些位置，并在填充处置零，我们的结果与 M2M100 相差不超过 10⁻⁶。M2M100 的表有 {{ len(table) }} 行，除去填充那一行，与 float64 比较，它的误差最大为 {{ error:.0e }}，我们的为 {{ our_error:.0e }}。
 
 # %% [markdown] lang="en"
-# ## Learned positions: RoBERTa counts from behind the padding ID {#roberta}
+# ## Learned positions: RoBERTa counts from the number after the padding ID {#roberta}
 #
 # - **The paper** says nothing of it.
 # - **Its code**, fairseq (`make_positions`): real tokens get `padding_idx + 1` and up, padding gets
@@ -199,12 +200,12 @@ assert error > 1e-5 and our_error < 6e-8
 #   the mask, and then both ways agree.
 
 # %% [markdown] lang="zh"
-# ## 可学习的位置：RoBERTa 从填充 ID 之后数起 {#roberta}
+# ## 可学习的位置：RoBERTa 从填充 ID 的下一个数数起 {#roberta}
 #
 # - **论文**对此只字未提。
-# - **它的代码**：fairseq（`make_positions`）。真实词元从 `padding_idx + 1` 往上数，填充处一律是 `padding_idx`。
+# - **作者的代码**：fairseq（`make_positions`）。真实词元从 `padding_idx + 1` 往上数，填充处一律是 `padding_idx`。
 # - **各个库**：给词元 ID 时，transformers 也这样数。给 `inputs_embeds` 时它看不到哪里是填充，只好每处都数；填充在左边，真实词元就全部错位。
-# - **tokpos**：给 ID 时，[`tokpos.roberta.RobertaEmbeddings`][] 的做法相同。给向量时可以传入掩码，两条路的结果就一致了。
+# - **tokpos**：给 ID 时，[`tokpos.roberta.RobertaEmbeddings`][] 的做法相同。给向量时可以传入掩码，这样无论给哪一种，结果都一致。
 
 # %%
 from transformers import RobertaConfig
@@ -256,14 +257,15 @@ assert ours.usable_length == 8 and fits(8) and not fits(9)
 # real tokens. Ours equal each other and the first way, bit for bit.
 
 # %% [markdown] lang="zh" role="claim"
-# 填充 ID 为 1 时，{{ config.max_position_embeddings }} 行的表能容纳 {{ ours.usable_length }} 个词元，到 {{ ours.usable_length + 1 }} 个就出错。填充在左边时，transformers 的两条路在真实词元处最多相差 {{ gap(blind[real], theirs(left_padded)[real]):.2f }}。我们的两条路彼此逐位相等，也与前一条路逐位相等。
+# 填充 ID 为 1 时，{{ config.max_position_embeddings }} 行的表能容纳 {{ ours.usable_length }} 个词元，到 {{ ours.usable_length + 1 }} 个就出错。填充在左边时，同一批词元，以 ID 传入还是以向量传入，transformers 的结果在真实词元处最多相差 {{ gap(blind[real], theirs(left_padded)[real]):.2f }}。我们的两种结果逐位相等，也与 transformers 以 ID 传入的结果逐位相等。
 
 # %% [markdown] lang="en"
 # ## RoPE: neighbors or halves {#rope-layout}
 #
 # - **The paper**, *RoFormer*, equations 15 and 34: features $2i$ and $2i+1$ are a pair. Call this
 #   layout *interleaved*.
-# - **Its code** does so too; so do Meta's own Llama files, GPT-J, GLM and Cohere.
+# - **Its code** does so too; so do Meta's own Llama files, GPT-J, GLM-4, Cohere, DeepSeek-V2 and
+#   V3.
 # - **Libraries**: GPT-NeoX pairs features $i$ and $i + d/2$, *half-split*, and so does transformers
 #   for Llama and most others: when it converts a checkpoint it reorders the rows of the weights.
 # - **tokpos**: [`tokpos.rope.RotaryEncoding`][] has both. `layout` has no default, because nothing
@@ -272,8 +274,8 @@ assert ours.usable_length == 8 and fits(8) and not fits(9)
 # %% [markdown] lang="zh"
 # ## RoPE：与邻居配对，还是与另一半配对 {#rope-layout}
 #
-# - **论文**：*RoFormer* 式 15 和式 34。旋转位置编码（RoPE）中，第 $2i$ 维与第 $2i+1$ 维是一对，这种布局叫*相邻配对*。
-# - **它的代码**也是这样，Meta 原版的 Llama 文件、GPT-J、GLM 和 Cohere 同样如此。
+# - **论文**：*RoFormer* 式 15 和式 34。第 $2i$ 维与第 $2i+1$ 维是一对，这种布局叫*相邻配对*。
+# - **作者的代码**也是这样，Meta 原版的 Llama 文件、GPT-J、GLM-4、Cohere、DeepSeek-V2 和 V3 同样如此。
 # - **各个库**：GPT-NeoX 把第 $i$ 维与第 $i + d/2$ 维配成一对，叫*前后半配对*。transformers 对 Llama 和大多数模型也这样配，转换检查点时，权重的行会重新排列。
 # - **tokpos**：[`tokpos.rope.RotaryEncoding`][] 两种都有。`layout` 没有默认值，因为谁也猜不出来。[`tokpos.rope_layout.convert_queries_and_keys`][] 把权重从一种布局换到另一种。
 
@@ -343,23 +345,24 @@ assert gap(right, scores("half-split", *moved)) < 1e-12
 # ## RoPE on a part of a head: three rules {#partial-rotation}
 #
 # - **The paper** turns the whole head.
-# - **A small head of its own** (GPT-NeoX, Phi, StableLM; GPT-J and GLM interleaved): the first $r$
-#   features turn, with the frequencies $\mathrm{base}^{-2i/r}$ of a head of width $r$.
+# - **A small head of its own** (GPT-NeoX, Phi, StableLM; GPT-J and GLM-4 interleaved): the first
+#   $r$ features turn, with the frequencies $\mathrm{base}^{-2i/r}$ of a head of width $r$.
 # - **Proportional** (Gemma 4): the frequencies are those of the whole head,
 #   $\mathrm{base}^{-2i/d}$, and the slow ones are set to 0. In the half-split layout the features
 #   that stay are the ends of both halves.
-# - **The last features** (DeepSeek-V2 and V3): the head is split, and the part behind turns.
+# - **The last features** (DeepSeek-V2 and V3, interleaved): the head is split, and the part behind
+#   turns.
 # - **tokpos** has the first as `rotary_width` and the second as `rope_type` "proportional" of
 #   [`tokpos.rope.RotaryEncoding`][]. For the third, split the head and turn that part.
 
 # %% [markdown] lang="zh"
-# ## 只转一部分的 RoPE：三种规则 {#partial-rotation}
+# ## 只转一部分维度的 RoPE：三种规则 {#partial-rotation}
 #
 # - **论文**转动整个头。
-# - **自成一个小头**（GPT-NeoX、Phi、StableLM；GPT-J 和 GLM 用相邻配对）：只转前 $r$ 维，频率 $\mathrm{base}^{-2i/r}$ 按维度为 $r$ 的头来算。
+# - **自成一个小头**（GPT-NeoX、Phi、StableLM；GPT-J 和 GLM-4 用相邻配对）：只转前 $r$ 维，频率 $\mathrm{base}^{-2i/r}$ 按维度为 $r$ 的头来算。
 # - **按比例**（Gemma 4）：频率 $\mathrm{base}^{-2i/d}$ 仍按整个头来算，只是把慢的那些设为 0。在前后半配对布局中，不转的是两半各自的末尾。
-# - **最后几维**（DeepSeek-V2 和 V3）：把头切开，只转后面那一段。
-# - **tokpos**：前一种是 [`tokpos.rope.RotaryEncoding`][] 的 `rotary_width`，第二种是它的 `rope_type` "proportional"。要用第三种，就把头切开，只转那一段。
+# - **最后几维**（DeepSeek-V2 和 V3，用相邻配对）：把头切开，只转后面那一段。
+# - **tokpos**：第一种是 [`tokpos.rope.RotaryEncoding`][] 的 `rotary_width`，第二种是它的 `rope_type` "proportional"。要用第三种，就把头切开，只转那一段。
 
 # %%
 from transformers import AttentionInterface, DeepseekV3Config, GPTNeoXConfig, LlamaConfig
@@ -461,7 +464,7 @@ assert turned_features(*seen) == [6, 7, 8, 9]
 # ## bfloat16 下的 RoPE：频率跟着模型一起被舍入 {#rope-bfloat16}
 #
 # - **论文**不谈数据类型。
-# - **各个库**：即使模型是半精度，transformers 也用 float32 计算位置与频率之积。可是频率存在缓冲区里，`.to(torch.bfloat16)` 会把它一起舍入。若用 `dtype=torch.bfloat16` *加载*模型，频率则仍是 float32，于是同一份权重有两种行为。
+# - **各个库**：即使模型是半精度，transformers 也用 float32 计算位置与频率之积。可是频率是模块的缓冲区（buffer），`.to(torch.bfloat16)` 会把它一起舍入。若用 `dtype=torch.bfloat16` *加载*模型，频率则仍是 float32，于是同一份权重有两种行为。
 # - **tokpos** 每次用到频率时都用 float64 重新推算，不存任何会被舍入的东西。
 
 # %%
@@ -502,6 +505,7 @@ with tempfile.TemporaryDirectory() as folder:
     loaded = LlamaModel.from_pretrained(folder, dtype=torch.bfloat16)
 assert loaded.dtype == torch.bfloat16
 assert loaded.rotary_emb.inv_freq.dtype == torch.float32
+assert LlamaModel(tiny).to(torch.bfloat16).rotary_emb.inv_freq.dtype == torch.bfloat16
 
 assert 0.35 < after < 0.36
 assert before <= 2**-9 + 1e-4 and ours <= 2**-9
@@ -513,34 +517,36 @@ again, _ = encode.to(torch.bfloat16)(ones, ones, place, place)
 assert torch.equal(turned, again)
 
 # %% [markdown] lang="en" role="claim"
-# After `.to(torch.bfloat16)` a cosine of transformers' Llama table is off by {{ after:.3f }} at
-# position {{ place.item() }}; a model loaded in bfloat16 keeps float32 frequencies. Ours is off by
-# no more than the rounding of the finished cosine, 2⁻⁹, and `.to` changes nothing.
+# After `.to(torch.bfloat16)` transformers' Llama has bfloat16 frequencies, and a cosine of its
+# table is off by {{ after:.3f }} at position {{ place.item() }}; a model loaded in bfloat16 keeps
+# float32 frequencies. Ours is off by no more than the rounding of the finished cosine, 2⁻⁹, and
+# `.to` changes nothing.
 
 # %% [markdown] lang="zh" role="claim"
-# `.to(torch.bfloat16)` 之后，在位置 {{ place.item() }}，transformers 的 Llama 表里余弦最多差 {{ after:.3f }}；以 bfloat16 加载的模型则保留 float32 频率。我们的误差不超过余弦算完后的那一次舍入，即 2⁻⁹，`.to` 也不改变结果。
+# `.to(torch.bfloat16)` 之后，transformers 的 Llama 的频率也成了 bfloat16，在位置 {{ place.item() }}，它的表里余弦最多差 {{ after:.3f }}；以 bfloat16 加载的模型则保留 float32 频率。我们的误差不超过余弦算完后的那一次舍入，即 2⁻⁹，`.to` 也不改变结果。
 
 # %% [markdown] lang="en"
 # ## YaRN: a ramp over turns or over pairs {#yarn}
 #
-# - **The paper**, section 3.2: a pair that turns $r$ times within the trained length keeps the
-#   share $\gamma = (r - 1)/(32 - 1)$ of its frequency, cut to 0..1, and takes the rest from the
-#   slowed one. The ramp is linear in the *turns*.
+# - **The paper** (arXiv v2), section 3.2: a pair that turns $r$ times within the trained length
+#   keeps the share $\gamma = (r - \alpha)/(\beta - \alpha)$ of its frequency, cut to 0..1, and
+#   takes the rest from the slowed one. For Llama $\alpha = 1$ and $\beta = 32$. The ramp is linear
+#   in the *turns*.
 # - **Its code** finds the two pairs that turn 32 times and once, rounds them outward to whole
 #   pairs, and draws a line between them. The ramp is linear in the *pair's number*, and the number
 #   of turns falls exponentially with it.
-# - **Libraries** follow the code. `truncate=False` leaves out the rounding.
+# - **Libraries**: transformers follows the code. `truncate=False` leaves out the rounding.
 # - **tokpos** follows the code, since published models were trained with it: `rope_type` "yarn" of
 #   [`tokpos.rope_scaling.scaled_frequencies`][]. Llama 3's rule is the paper's ramp, with other
 #   limits.
 
 # %% [markdown] lang="zh"
-# ## YaRN：按圈数过渡，还是按对的编号过渡 {#yarn}
+# ## YaRN：按圈数过渡，还是按频率对的编号过渡 {#yarn}
 #
-# - **论文**第 3.2 节：在训练长度内转 $r$ 圈的一对，保留原频率的份额是 $\gamma = (r - 1)/(32 - 1)$（截到 0..1），其余取自放慢后的频率。份额随*圈数*线性变化。
-# - **它的代码**先找出转 32 圈和转 1 圈的两对，向外取整，再在两者之间连一条直线。份额随*对的编号*线性变化，而圈数随编号按指数下降。
-# - **各个库**都跟随代码。`truncate=False` 则不取整。
-# - **tokpos** 也跟随代码，因为公开的模型就是按代码训练的：[`tokpos.rope_scaling.scaled_frequencies`][] 的 `rope_type` "yarn"。Llama 3 的规则用的反而是论文的那种过渡，只是两端不同。
+# - **论文**（arXiv v2）第 3.2 节：在训练长度内转 $r$ 圈的频率对，保留原频率的份额是 $\gamma = (r - \alpha)/(\beta - \alpha)$（截到 0..1），其余取自放慢后的频率。对 Llama，$\alpha = 1$，$\beta = 32$。份额随*圈数*线性变化。
+# - **作者的代码**先找出转 32 圈和转 1 圈的两个频率对，把编号向外取整，再在两者之间连一条直线。份额随频率对的*编号*线性变化，而圈数随编号按指数下降。
+# - **各个库**：transformers 的算法与作者的代码相同，设 `truncate=False` 则不取整。
+# - **tokpos** 的算法也与作者的代码相同，因为公开的模型就是这样训练的：[`tokpos.rope_scaling.scaled_frequencies`][] 的 `rope_type` "yarn"。Llama 3 反而像论文那样按圈数过渡，只是两端不同。
 
 # %%
 width, trained, factor = 128, 4096, 8.0
@@ -582,24 +588,24 @@ assert ratio.max() > 2 and 0.9 < ratio.min() < 1
 # {{ ratio.max().item():.2f }} times as fast.
 
 # %% [markdown] lang="zh" role="claim"
-# 我们的频率与 transformers 相差不超过 10⁻⁶。{{ len(theta) }} 对中有 {{ apart.sum().item() }} 对与论文不同，差得最多的是第 {{ ratio.argmax().item() }} 对：按代码，它的频率是论文的 {{ ratio.max().item():.2f }} 倍。
+# 我们的频率与 transformers 相差不超过 10⁻⁶。{{ len(theta) }} 个频率对中有 {{ apart.sum().item() }} 个与论文不同，差得最多的是第 {{ ratio.argmax().item() }} 个：按作者的代码，它的频率是论文的 {{ ratio.max().item():.2f }} 倍。
 
 # %% [markdown] lang="en"
 # ## Dynamic NTK: transformers remembers the long text {#dynamic-ntk}
 #
-# - **The source** is a post, not a paper. YaRN's section 3.3 describes it: stretch by
-#   $\max(1, L/L_0)$ in every forward pass, $L$ the length of the text and $L_0$ that of the
-#   training.
-# - **Libraries**: transformers stretches by $f L/L_0 - (f - 1)$ with a `factor` $f$, which is
-#   the same for $f = 1$. It keeps the stretched frequencies for later, shorter texts, and resets
-#   them only below $L_0$: at exactly $L_0$ the old ones stay.
+# - **The source** is a post, not a paper. YaRN's section 3.3 describes it: in every forward pass
+#   the base is multiplied by $s^{d/(d-2)}$ with $s = \max(1, L/L_0)$, $d$ the width of the head,
+#   $L$ the length of the text and $L_0$ that of the training.
+# - **Libraries**: in transformers $L_0$ is `max_position_embeddings`, and with a `factor` $f$
+#   there is $s = f L/L_0 - (f - 1)$, the same for $f = 1$. It keeps the changed frequencies for
+#   later, shorter texts, and resets them only below $L_0$: at exactly $L_0$ the old ones stay.
 # - **tokpos** has the libraries' formula as a pure function of the length; nothing is remembered.
 
 # %% [markdown] lang="zh"
 # ## 动态 NTK：transformers 记住了长文本 {#dynamic-ntk}
 #
-# - **出处**是一篇帖子，不是论文。YaRN 第 3.3 节描述了它：每次前向传播都按 $\max(1, L/L_0)$ 拉伸，$L$ 是文本长度，$L_0$ 是训练长度。
-# - **各个库**：transformers 多了一个 `factor`，记作 $f$，按 $f L/L_0 - (f - 1)$ 拉伸，$f = 1$ 时两者相同。拉伸后的频率会留给之后较短的文本，只有长度小于 $L_0$ 才复位：恰好等于 $L_0$ 时，用的仍是旧频率。
+# - **出处**是一篇帖子，不是论文。YaRN 第 3.3 节描述了它：每次前向传播都把底数乘以 $s^{d/(d-2)}$，其中 $s = \max(1, L/L_0)$，$d$ 是头的维度，$L$ 是文本长度，$L_0$ 是训练长度。
+# - **各个库**：在 transformers 里，$L_0$ 是 `max_position_embeddings`；它多了一个 `factor`，记作 $f$，取 $s = f L/L_0 - (f - 1)$，$f = 1$ 时两者相同。改过的频率会留给之后较短的文本，只有长度小于 $L_0$ 才复位：恰好等于 $L_0$ 时，用的仍是旧频率。
 # - **tokpos** 用的是库的公式，写成长度的纯函数，什么都不记。
 
 # %%
@@ -632,7 +638,7 @@ assert ours[3] == ours[0] > ours[2]
 # frequencies of 64, and is back to its own only at 15. Before the long text both agree.
 
 # %% [markdown] lang="zh" role="claim"
-# $L_0 = 16$ 时：读过 64 个词元的文本之后，transformers 对长度为 17 和 16 的文本仍用 64 的频率，到 15 才恢复。读长文本之前，两者一致。
+# $L_0 = 16$ 时，处理过一段 64 个词元的文本之后，transformers 遇到 17 个和 16 个词元的文本，用的仍是 64 个词元时的频率；短到 15 个词元，才换回原来的频率。处理长文本之前，两者一致。
 
 # %% [markdown] lang="en"
 # ## RoPE on several axes: who gets the fast pairs {#axes}
@@ -645,11 +651,11 @@ assert ours[3] == ours[0] > ours[2]
 #   [`tokpos.rope_axes.axial_plan`][].
 
 # %% [markdown] lang="zh"
-# ## 多个轴上的 RoPE：快的那些对归谁 {#axes}
+# ## 多个轴上的 RoPE：快的频率对归谁 {#axes}
 #
-# - **Qwen2-VL** 给时间、高、宽各分一段连续的对，于是快的都归时间。
+# - **Qwen2-VL** 给时间、高、宽各分一段连续的频率对，于是快的都归时间。
 # - **Qwen3-VL** 让三个轴轮流取，剩下的归时间。
-# - **Pixtral** 只有两个轴，频率像发牌一样轮流分给它们，每个轴的对再排成一段。Qwen2-VL 的图像部分则让两个轴用同一组频率。
+# - **Pixtral** 只有两个轴，频率像发牌一样轮流分给它们，每个轴的频率对再排成一段。Qwen2-VL 的图像部分则让两个轴用同一组频率。
 # - **tokpos** 把分法写成一份计划：[`tokpos.rope_axes.section_plan`][] 和 [`tokpos.rope_axes.axial_plan`][]。
 
 # %%
@@ -718,24 +724,25 @@ assert gap(turned(dealt, image), theirs) < 3e-6
 # %% [markdown] lang="en"
 # ## ALiBi: the order of the slopes, and where the bias stands {#alibi}
 #
-# - **The paper**, section 3: slopes $2^{-8h/H}$ for 8 and 16 heads, minus slope times distance,
-#   added after the division by $\sqrt d$.
-# - **Its code** (`get_slopes`) has a rule for any number of heads: the slopes of the power of two
-#   below, then every second one of those for the power above. For 12 heads the list is not sorted,
-#   and it is not the plain formula with $H = 12$.
+# - **The paper**, section 3: for any number $H$ of heads the slopes are a geometric series that
+#   starts at $2^{-8/H}$, and its ratio is the same number. Minus slope times distance is added
+#   after the division by $\sqrt d$ (footnote 10).
+# - **Its code** (`get_slopes`) keeps to that for powers of two alone. Otherwise it takes the slopes
+#   of the power below, then every second one of the power above: for 12 heads all of 8 heads, then
+#   numbers 1, 3, 5 and 7 of 16. There paper and code contradict each other.
 # - **Libraries**: Bloom adds slope times *key position* in place of minus slope times distance, MPT
 #   slope times the offset from the *last* key. In each row that is a constant more, which the
 #   softmax takes away: compare weights, not scores. Falcon rounds the bias to bfloat16, whatever
-#   the model's type, and divides it by $\sqrt d$ together with the scores.
+#   the model's type, and its attention *layer* divides it by $\sqrt d$ together with the scores.
 # - **tokpos**: [`tokpos.alibi.alibi_slopes`][] is `get_slopes`; [`tokpos.alibi.Alibi`][] is the
 #   paper's bias in float32, outside the division.
 
 # %% [markdown] lang="zh"
 # ## ALiBi：斜率的顺序，偏置的位置 {#alibi}
 #
-# - **论文**第 3 节：给出 8 个头和 16 个头的斜率 $2^{-8h/H}$；偏置是负的斜率乘距离，在除以 $\sqrt d$ 之后相加。
-# - **它的代码**（`get_slopes`）有一条适用于任意头数的规则：先取不超过头数的最大的 2 的幂所对应的全部斜率，再从下一个 2 的幂的那一组里隔一个取一个，补足为止。12 个头的斜率因此不按大小排，也不是把 $H = 12$ 代入公式的结果。
-# - **各个库**：Bloom 和 MPT 加的都不是负的斜率乘距离：前者加斜率乘*键的位置*，后者加斜率乘相对*末尾*键的偏移。每一行都多一个常数，softmax 会把它消去：要比就比注意力权重，不要比分数。Falcon 不管模型是什么类型，都把偏置舍入到 bfloat16，还让它和分数一起除以 $\sqrt d$。
+# - **论文**第 3 节：不论头数 $H$ 是多少，斜率都是一个等比数列，首项是 $2^{-8/H}$，公比也是这个数；偏置是负的斜率乘距离，在除以 $\sqrt d$ 之后相加（脚注 10）。
+# - **作者的代码**（`get_slopes`）只有头数是 2 的幂时才照此计算。其他头数，则先取不超过头数的最大的 2 的幂所对应的全部斜率，再从下一个 2 的幂的那一组里隔一个取一个，补足为止：12 个头先用 8 个头的全部斜率，再用 16 个头的第 1、3、5、7 个。在这里，论文与代码互相矛盾。
+# - **各个库**：Bloom 加的是斜率乘*键的位置*，MPT 加的是斜率乘相对*末尾*键的偏移。与论文相比，每一行都多一个常数，softmax 会把它消去：要比就比注意力权重，不要比分数。Falcon 不管模型是什么类型，都把偏置舍入到 bfloat16，它的注意力*层*还让偏置和分数一起除以 $\sqrt d$。
 # - **tokpos**：[`tokpos.alibi.alibi_slopes`][] 就是 `get_slopes`；[`tokpos.alibi.Alibi`][] 是论文的偏置，用 float32，在除法之外。
 
 # %%
@@ -759,9 +766,9 @@ from transformers.models.mpt import modeling_mpt as mpt
 from tokpos import alibi_bias, alibi_slopes
 
 slopes = alibi_slopes(12)
-plain = torch.exp2(-8 * torch.arange(1, 13) / 12)
-print("by the code   ", [round(m, 3) for m in slopes.tolist()])
-print("plain formula ", [round(m, 3) for m in plain.tolist()])
+by_the_paper = torch.exp2(-8 * torch.arange(1, 13) / 12)
+print("by the code  ", [round(m, 3) for m in slopes.tolist()])
+print("by the paper ", [round(m, 3) for m in by_the_paper.tolist()])
 
 # %% check=true
 nine = torch.arange(9)
@@ -772,20 +779,21 @@ from_the_last = mpt.build_mpt_alibi_tensor(12, 9)  # both [12, 1, 9]
 
 assert torch.equal(slopes[:8], alibi_slopes(8))
 assert torch.equal(slopes[8:], alibi_slopes(16)[:8:2])
-assert gap(slopes, plain) > 0.4 and slopes[8] > slopes[7]
+assert gap(slopes, by_the_paper) > 0.4 and slopes[8] > slopes[7]
 for other in (theirs, from_the_last):
     assert gap(bias, other.expand(12, 9, 9)) > 1
     right, weights = ((b + hidden).softmax(-1) for b in (bias, other))
     assert gap(weights, right) < 1e-6
 
 # %% [markdown] lang="en" role="claim"
-# The last four slopes of 12 heads are every second one of 16, and the plain formula is off by up
-# to {{ gap(slopes, plain):.2f }}. Bloom's bias differs from the paper's by up to
+# The last four slopes of 12 heads by the code are numbers 1, 3, 5 and 7 of 16; the paper's series
+# differs from the code's list by up to {{ gap(slopes, by_the_paper):.2f }}. With the same slopes,
+# Bloom's bias differs from minus slope times distance by up to
 # {{ gap(bias, theirs.expand(12, 9, 9)):.1f }} within nine positions; after the softmax Bloom, MPT
-# and the paper agree to 10⁻⁶.
+# and that bias agree to 10⁻⁶.
 
 # %% [markdown] lang="zh" role="claim"
-# 12 个头的最后四个斜率是 16 个头的斜率隔一个取一个，代入公式得到的结果最多差 {{ gap(slopes, plain):.2f }}。九个位置之内，Bloom 的偏置与论文最多差 {{ gap(bias, theirs.expand(12, 9, 9)):.1f }}；经过 softmax 之后，Bloom、MPT 与论文相差都不超过 10⁻⁶。
+# 按作者的代码，12 个头的最后四个斜率是 16 个头的第 1、3、5、7 个；论文的等比数列与它最多差 {{ gap(slopes, by_the_paper):.2f }}。斜率相同时，在九个位置之内，Bloom 的偏置与负的斜率乘距离最多差 {{ gap(bias, theirs.expand(12, 9, 9)):.1f }}；经过 softmax 之后，Bloom、MPT 与它相差都不超过 10⁻⁶。
 
 # %%
 far = torch.arange(2048)
@@ -822,11 +830,12 @@ assert steepest.unique().numel() < 1000 and gap(rounded, exact) > 4
 
 # %% [markdown] lang="en" role="claim"
 # Over 2,048 keys the steepest of Falcon's 12 heads has {{ steepest.unique().numel() }} different
-# biases, and the largest error is {{ gap(rounded, exact):.1f }}. Its attention weights equal those of a bias inside the division to 10⁻⁶; outside they would differ by up to
+# biases, and the largest error is {{ gap(rounded, exact):.1f }}. The weights of its attention layer
+# equal those of a bias inside the division to 10⁻⁶; outside they would differ by up to
 # {{ gap(weights, outside):.2f }}.
 
 # %% [markdown] lang="zh" role="claim"
-# 在 2,048 个键上，Falcon 的 12 个头里最陡的那个只有 {{ steepest.unique().numel() }} 种不同的偏置，最大误差为 {{ gap(rounded, exact):.1f }}。它的注意力权重与“偏置在除法之内”的结果相差不超过 10⁻⁶；若放在除法之外，最多会差 {{ gap(weights, outside):.2f }}。
+# 在 2,048 个键上，Falcon 的 12 个头里最陡的那个只有 {{ steepest.unique().numel() }} 种不同的偏置，最大误差为 {{ gap(rounded, exact):.1f }}。它的注意力层算出的权重，与“偏置在除法之内”的结果相差不超过 10⁻⁶；若放在除法之外，最多会差 {{ gap(weights, outside):.2f }}。
 
 # %% [markdown] lang="en"
 # ## T5: whole numbers decide the bucket {#t5}
@@ -840,16 +849,16 @@ assert steepest.unique().numel() < 1000 and gap(rounded, exact) > 4
 #   trained.
 # - **Libraries**: transformers takes the logarithm in float32, whatever the model's type. A port
 #   that takes it in the model's own bfloat16 moves some offsets into the next bucket.
-# - **tokpos**: [`tokpos.t5.t5_buckets`][] takes no logarithm and compares whole numbers. It equals
-#   transformers at every offset.
+# - **tokpos**: [`tokpos.t5.t5_buckets`][] takes no logarithm and compares whole numbers. With T5's
+#   32 buckets up to 128 it equals transformers at every offset.
 
 # %% [markdown] lang="zh"
 # ## T5：用整数决定进哪个桶 {#t5}
 #
 # - **论文**第 2.1 节：相对位置偏置（relative position bias）每个头有 32 个数，区间按对数增长，到 128 为止。有多少个偏移各占一个桶，论文没有说。
-# - **它的代码**：Mesh TensorFlow（`_relative_position_bucket`）。每个方向有一半的桶只装一个偏移。在查询右边时，桶号比左边大 16。偏移 0 算左边，所以 16 号桶，即“右边、距离 0”，从来用不到，那一行也就从来不被训练。
+# - **作者的代码**：Mesh TensorFlow（`_relative_position_bucket`）。每个方向有一半的桶只装一个偏移。键在查询右边时，桶号比在左边大 16。偏移 0 算左边，所以 16 号桶，即“右边、距离 0”，从来用不到，那一行也就从来不被训练。
 # - **各个库**：不管模型是什么类型，transformers 都用 float32 取对数。如果移植时用模型自己的 bfloat16 取对数，就有一些偏移会落进隔壁的桶。
-# - **tokpos**：[`tokpos.t5.t5_buckets`][] 不取对数，只比较整数；在每个偏移上都与 transformers 相等。
+# - **tokpos**：[`tokpos.t5.t5_buckets`][] 不取对数，只比较整数；按 T5 的设置，即 32 个桶、到 128 为止，在每个偏移上都与 transformers 相等。
 
 # %%
 from transformers.models.t5.modeling_t5 import T5Attention
@@ -895,7 +904,7 @@ assert len(moved) > 0
 # does so with `scale=1.0`.
 
 # %% [markdown] lang="zh"
-# T5 还有一个习惯：它根本不除以 $\sqrt d$。[`tokpos.attention.Attention`][] 用 `scale=1.0` 就能照办。
+# T5 还有一个习惯：它根本不除以 $\sqrt d$。[`tokpos.attention.Attention`][] 设 `scale=1.0` 即可。
 
 # %%
 from transformers import T5Config
@@ -921,11 +930,11 @@ with torch.no_grad():
 assert undivided < 1e-4 < divided
 
 # %% [markdown] lang="en" role="claim"
-# Undivided, our layer with T5's weights equals transformers' to 10⁻⁴; divided, it is off by
-# {{ divided:.1g }}.
+# Not divided by $\sqrt d$, our layer with T5's weights equals transformers' to 10⁻⁴; divided, it is
+# off by {{ divided:.1g }}.
 
 # %% [markdown] lang="zh" role="claim"
-# 不除时，装入 T5 权重的这一层与 transformers 相差不超过 10⁻⁴；除了，就差 {{ divided:.1g }}。
+# 不除以 $\sqrt d$ 时，装入 T5 权重的这一层与 transformers 相差不超过 10⁻⁴；除以它，就相差 {{ divided:.1g }}。
 
 # %% [markdown] lang="en"
 # ## Shaw: one clip or two {#shaw}
@@ -973,29 +982,31 @@ for row, limit in ((theirs[0, 0, 0], right), (theirs[0, 0, -1].flip(0), left)):
     assert row[limit - 1] != row[limit]
 
 # %% [markdown] lang="en" role="claim"
-# In Wav2Vec2-BERT all keys from {{ right }} to the right on get the same term, and all from
-# {{ left }} to the left on. With the last row repeated, ours equals it to 3 × 10⁻⁶.
+# In Wav2Vec2-BERT all keys from {{ right }} to the right on get one term, and all from {{ left }}
+# to the left on another. With the last row repeated, ours equals it to 3 × 10⁻⁶.
 
 # %% [markdown] lang="zh" role="claim"
-# 在 Wav2Vec2-BERT 里，右边从距离 {{ right }} 起，左边从距离 {{ left }} 起，各个键加上的项都相同。把最后一行重复之后，我们的结果与它相差不超过 3 × 10⁻⁶。
+# 在 Wav2Vec2-BERT 里，右边从距离 {{ right }} 起，各个键加上同一项；左边从距离 {{ left }} 起，各个键加上另一项。把最后一行重复之后，我们的结果与它相差不超过 3 × 10⁻⁶。
 
 # %% [markdown] lang="en"
 # ## Transformer-XL: the sinusoid in two halves {#transformer-xl}
 #
 # - **The paper**, section 3.3, takes the sinusoid $R$ of *Attention Is All You Need*, where sine
 #   and cosine alternate.
-# - **Its code** puts all sines first, with the paper's frequencies: Marian's arrangement.
+# - **Its code** puts all sines first, with the paper's frequencies: the arrangement of
+#   transformers' Marian.
 # - **Libraries**: XLNet does the same. transformers no longer has Transformer-XL.
 # - **tokpos** follows the code in [`tokpos.transformer_xl.TransformerXLEncoding`][]: the columns of
-#   the learned $W_r$ are in that order, so a checkpoint loads as it is.
+#   the learned $W_{k,R}$ (`r_net`) are in that order. A checkpoint's numbers fit as they stand;
+#   name and shape of the weight differ.
 
 # %% [markdown] lang="zh"
 # ## Transformer-XL：分成两半的正弦 {#transformer-xl}
 #
 # - **论文**第 3.3 节沿用 *Attention Is All You Need* 的正弦编码 $R$，正弦与余弦交替排列。
-# - **它的代码**把所有的正弦排在前面，频率同论文，也就是 Marian 的排法。
+# - **作者的代码**把所有的正弦排在前面，频率同论文，也就是 transformers 的 Marian 的排法。
 # - **各个库**：XLNet 也是如此。transformers 已经不再提供 Transformer-XL。
-# - **tokpos** 在 [`tokpos.transformer_xl.TransformerXLEncoding`][] 里跟随代码：学到的 $W_r$ 各列就按这个顺序，检查点可以原样装入。
+# - **tokpos** 的 [`tokpos.transformer_xl.TransformerXLEncoding`][] 与作者的代码顺序相同，因为学到的 $W_{k,R}$（`r_net`）各列就按这个顺序。检查点里的数不必重排，但权重的名字和形状不同。
 
 # %%
 from transformers import XLNetConfig, XLNetModel
@@ -1028,15 +1039,16 @@ assert gap(halves, theirs) < 1e-6 < 0.5 < gap(alternating, theirs)
 # - **Libraries**: `tokenizers` starts extension E at U+2B920, so 256 characters get no space and
 #   stick to their neighbors. It knows punctuation as of Unicode 8, lower case as of
 #   Unicode 17. The slow `BasicTokenizer` in transformers keeps BERT's own rule.
-# - **tokpos**: [`tokpos.wordpiece.WordPiece`][] follows `tokenizers`, on every code point and under
-#   every version of Python, because published vocabularies are used through it.
+# - **tokpos**: [`tokpos.wordpiece.WordPiece`][] does as `tokenizers` does, because published
+#   vocabularies are used through it: here on the samples below, in
+#   `tests/library/test_wordpiece.py` on every character.
 
 # %% [markdown] lang="zh"
 # ## 分词器：一个库里有几种 Unicode {#unicode}
 #
 # - **BERT 自己的代码**在汉字两边加空格，包括扩展 E 区（U+2B820 到 U+2CEAF）；哪些是标点则问 Python，Python 带的是哪一版 Unicode 就是哪一版。
-# - **各个库**：`tokenizers` 的扩展 E 区从 U+2B920 才开始，有 256 个字两边没有空格，会和旁边的字粘在一起。它认识的标点截至 Unicode 8，小写截至 Unicode 17。transformers 里较慢的 `BasicTokenizer` 沿用 BERT 自己的规则。
-# - **tokpos**：[`tokpos.wordpiece.WordPiece`][] 在每个码位上、在任何版本的 Python 下都跟随 `tokenizers`，因为公开的词表（vocabulary）都是通过它来用的。
+# - **各个库**：`tokenizers` 的扩展 E 区从 U+2B920 才开始，有 256 个字两边没有空格，会和旁边的字粘在一起。它认识的标点截至 Unicode 8，小写截至 Unicode 17。transformers 里较慢的 `BasicTokenizer` 用的仍是 BERT 自己的规则。
+# - **tokpos**：[`tokpos.wordpiece.WordPiece`][] 的结果与 `tokenizers` 相同，因为公开的词表（vocabulary）都是配合它使用的。本页用下面的例子检验，`tests/library/test_wordpiece.py` 则检验每一个字符。
 
 # %%
 from tokenizers.normalizers import BertNormalizer
@@ -1075,13 +1087,14 @@ assert small.normalize_str(capital) == "\ua7cf"
 # of Unicode 17 has its small letter.
 
 # %% [markdown] lang="zh" role="claim"
-# 在扩展 C 区到 E 区的 {{ f"{len(extensions):,}" }} 个码位里，`tokenizers` 有 {{ len(stuck) }} 个不加空格；`tokpos` 不加空格的正是这些，BERT 自己的规则则一个不漏。Unicode 9 新增的标点不会把词切开，Unicode 8 的会；Unicode 17 新增的大写字母却已能转成小写。
+# 在扩展 C 区到 E 区的 {{ f"{len(extensions):,}" }} 个码位里，`tokenizers` 有 {{ len(stuck) }} 个不加空格；`tokpos` 不加空格的也正是这些；按 BERT 自己的规则，每个字两边都会加空格。Unicode 9 新增的标点不会把词切开，Unicode 8 的会；Unicode 17 新增的大写字母也能转成小写。
 
 # %% [markdown] lang="en"
 # ## When a port does not agree {#what-to-do}
 #
 # 1. Compare the table or the bias alone before any weights: one row, in float64.
-# 2. Compare row 0 and row 1. Row 0 shows the order and the offset, row 1 the frequencies.
+# 2. Compare row 0 and row 1: row 0 shows the order, row 1 the frequencies. The output for the first
+#    token shows the offset.
 # 3. Compare attention weights and not scores: a constant in a row is no difference.
 # 4. Try left padding, then one token at a time with a cache. A wrong position shows there first.
 # 5. Go far out, beyond position 2,000, and into half precision, last.
@@ -1090,7 +1103,7 @@ assert small.normalize_str(capital) == "\ua7cf"
 # ## 移植结果对不上时 {#what-to-do}
 #
 # 1. 先不管权重，只比表或偏置：取一行，用 float64 比。
-# 2. 比第 0 行和第 1 行。第 0 行看得出列序和起点，第 1 行看得出频率。
+# 2. 比第 0 行和第 1 行：第 0 行看得出列序，第 1 行看得出频率。起点要看第一个词元的输出。
 # 3. 比注意力权重，不要比分数：整行多出同一个常数，不算不同。
 # 4. 试试左侧填充，再试带缓存、一次一个词元。位置错了，最先在这里暴露。
 # 5. 最后才走到远处，比如位置 2,000 以外，再换成半精度。

@@ -8,27 +8,26 @@
 #
 # | What is split | Tool | What has to be told |
 # |---|---|---|
-# | [the table, by vocabulary](#vocabulary) | `parallelize_module`, `RowwiseParallel` | nothing |
+# | [the table, by vocabulary](#vocabulary) | `parallelize_module`, `RowwiseParallel` | that every process has all IDs (`Replicate`) |
 # | [the text, by position](#sequence) | `exchange` of [`tokpos.attention.Attention`][] | the positions of each piece |
 # | [all parameters](#parameters) | `fully_shard` (FSDP2) | an encoding that learns |
 #
-# Code that needs two processes is shown as it stands in our tests. What one process can show, runs
-# on this page.
+# Code that needs two processes follows our tests. What one process can show, runs on this page.
 
 # %% [markdown] lang="zh"
 # # 多台机器
 #
-# `tokpos` 的嵌入表（embedding table）、位置编码（position encoding）和注意力层都是普通的模块，用 PyTorch 自带的工具就能分到多个进程上：这里是代码，还有哪些做法行不通。
+# `tokpos` 的嵌入表（embedding table）、位置编码（position encoding）和注意力层都是普通的模块，用 PyTorch 自带的工具就能切分到多个进程上：这里是代码，还有哪些做法行不通。
 #
-# 我们没有自己的引擎。能分的东西有三样，各有各的工具。
+# 我们没有自己的引擎。能切分的东西有三样，各有各的工具。
 #
-# | 分什么 | 工具 | 要交代什么 |
+# | 切分什么 | 工具 | 要说明什么 |
 # |---|---|---|
-# | [按词表（vocabulary）分嵌入表](#vocabulary) | `parallelize_module`、`RowwiseParallel` | 什么都不用 |
-# | [按位置分文本](#sequence) | [`tokpos.attention.Attention`][] 的 `exchange` | 每一段的位置 |
-# | [分所有参数](#parameters) | `fully_shard`（FSDP2） | 带参数的位置编码 |
+# | [按词表（vocabulary）切分嵌入表](#vocabulary) | `parallelize_module`、`RowwiseParallel` | 每个进程都有全部 ID（`Replicate`） |
+# | [按位置切分文本](#sequence) | [`tokpos.attention.Attention`][] 的 `exchange` | 每一份的位置 |
+# | [切分所有参数](#parameters) | `fully_shard`（FSDP2） | 带参数的位置编码 |
 #
-# 需要两个进程的代码，照测试里的原样列出；一个进程就能说明的，直接在本页运行。
+# 需要两个进程的代码取自我们的测试；一个进程就能说明的，直接在本页运行。
 
 # %%
 import torch
@@ -45,7 +44,9 @@ print("torch", torch.__version__)
 #
 # Two processes on one machine, connected by gloo, run every scenario of
 # `tests/library/one_of_two.py`; `test_distributed.py` compares outputs and gradients with those of
-# a single process. Each of the position encodings is among them. Run it yourself:
+# a single process. Splitting by position and training under FSDP2 are tested with ten variants:
+# none, sinusoidal, learned, RoPE in both layouts, ALiBi, T5, Transformer-XL, and Shaw with and
+# without values. Run it yourself:
 #
 # ```shell
 # make test ARGS=tests/library/test_distributed.py
@@ -56,7 +57,7 @@ print("torch", torch.__version__)
 # %% [markdown] lang="zh"
 # ## 测试了什么 {#tested}
 #
-# 同一台机器上的两个进程用 gloo 相连，运行 `tests/library/one_of_two.py` 里的每一个场景；`test_distributed.py` 把输出和梯度与单个进程的结果作比较，每一种位置编码都在其中。你可以自己运行：
+# 同一台机器上的两个进程用 gloo 相连，运行 `tests/library/one_of_two.py` 里的每一个场景；`test_distributed.py` 把输出和梯度与单个进程的结果作比较。按位置切分和 FSDP2 训练各测十种情形：不用编码、正弦编码、可学习的位置、旋转位置编码（RoPE）的两种布局、ALiBi（带线性偏置的注意力）、T5、Transformer-XL，以及有值向量和没有值向量的 Shaw。你可以自己运行：
 #
 # ```shell
 # make test ARGS=tests/library/test_distributed.py
@@ -71,7 +72,7 @@ print("torch", torch.__version__)
 # others; the sum over all processes is the result. Here are both halves in one process.
 
 # %% [markdown] lang="zh"
-# ## 按词表分嵌入表 {#vocabulary}
+# ## 按词表切分嵌入表 {#vocabulary}
 #
 # 每个进程只存一部分行。遇到自己的 ID 就查表，别人的 ID 填零；各进程的结果相加，就是查表的结果。下面在一个进程里演示这两半。
 
@@ -152,23 +153,31 @@ assert not (looked_up(upper, 0, nobody) + looked_up(lower, 6, nobody)).any()
 # %% [markdown] lang="en"
 # ## The text, split by position {#sequence}
 #
-# A long text can be too much for one device. Then each process takes a piece of it, and only keys
-# and values travel. Nothing in a piece says where it stood, so the positions are passed along. In a
-# causal model late tokens see more keys than early ones; a piece of each kind makes the work even.
+# A long text can be too much for one device. Then each process takes a piece of it. What is split
+# is the work on queries, MLP and head. Keys and values travel, and their positions with them: every
+# process gets all of a layer. Nothing in a piece says where it stood, so the positions are passed
+# along.
+#
+# In a causal model late tokens see more keys than early ones; with a part of each kind both pieces
+# see equally many. That makes the work even only for a kernel that skips masked keys. Ours does
+# not: it computes the scores of all queries of a piece with all keys, and a mask takes some away.
 #
 # Here are two pieces, one after the other, in one process. `exchange` is called with the keys and
 # values of the piece and returns those that it may look at. In the first round it keeps them, in
 # the second it returns both.
 
 # %% [markdown] lang="zh"
-# ## 按位置分文本 {#sequence}
+# ## 按位置切分文本 {#sequence}
 #
-# 长文本可能一台设备放不下。这时每个进程分到一段，来往传递的只有键和值。一段文本自己不知道原来在哪里，所以要把位置一起传进去。因果模型里，靠后的词元看到的键比靠前的多；前面取一些、后面取一些，两边的工作量才均匀。
+# 长文本可能一台设备放不下。这时每个进程分到一份。切分的是查询、MLP 和语言模型头的计算；键和值要连同它们的位置一起传递，每个进程都会得到一层的全部键和值。一份文本自己不知道原来在哪里，所以要把位置传进去。
 #
-# 下面在一个进程里先后计算两段。`exchange` 收到这一段的键和值，返回这一段可以看的键和值。第一轮只把它们存下来，第二轮返回两段合起来的。
+# 因果模型里，靠后的词元看到的键比靠前的多；每一份都既有靠前的、也有靠后的，两份看到的键就一样多。但只有会跳过被遮住的键的内核，工作量才会因此均匀。我们的内核不跳过：一份里的每个查询与所有键的分数都要计算，再用掩码去掉一部分。
+#
+# 下面在一个进程里先后计算两份。`exchange` 收到这一份的键和值，返回这一份可以看的键和值。第一轮只把它们存下来，第二轮返回两份合起来的。
 
 # %%
 pieces = (torch.tensor([0, 1, 6, 7]), torch.tensor([2, 3, 4, 5]))
+from_zero = (torch.arange(4), torch.arange(4))
 for piece in pieces:
     print(piece.tolist(), "see", (piece + 1).sum().item(), "keys")
 
@@ -177,7 +186,7 @@ def in_order(out):
     return torch.cat(out, dim=-2)[:, torch.cat(pieces).argsort()]
 
 
-def in_two_pieces(layer, x):
+def in_two_pieces(layer, x, positions=pieces):
     held = []
 
     def keep(cache):
@@ -188,9 +197,10 @@ def in_two_pieces(layer, x):
         one, other = held
         return one.extended(other)
 
-    for piece in pieces:
-        layer(x[:, piece], piece, exchange=keep)
-    return in_order([layer(x[:, p], p, exchange=gather) for p in pieces])
+    parts = [(x[:, piece], own) for piece, own in zip(pieces, positions, strict=True)]
+    for part, own in parts:
+        layer(part, own, exchange=keep)
+    return in_order([layer(part, own, exchange=gather) for part, own in parts])
 
 
 # %%
@@ -200,11 +210,12 @@ def gap(one, other):
 
 def compare(layer, x):
     whole, split = layer(x), in_two_pieces(layer, x)
+    counted = in_two_pieces(layer, x, from_zero)
     alone = in_order([layer(x[:, piece]) for piece in pieces])
     right, grad = (
         torch.autograd.grad(out.square().sum(), layer.key.weight)[0] for out in (whole, split)
     )
-    return gap(split, whole), gap(grad, right), gap(alone, whole)
+    return gap(split, whole), gap(grad, right), gap(counted, whole), gap(alone, whole)
 
 
 encodings = {
@@ -221,20 +232,23 @@ for name, encoding in encodings.items():
     for parameter in layer.parameters():
         torch.nn.init.normal_(parameter, std=0.3)
     results[name] = compare(layer, x)
-    print(f"{name:6} pieces alone, from 0: off by {results[name][2]:.1f}")
+    *_, counted, alone = results[name]
+    print(f"{name:6} off by {counted:.2f} counted from 0, by {alone:.2f} alone")
 
 # %% check=true
-assert all(output < 1e-12 for output, _, _ in results.values())
-assert all(gradient < 1e-10 for _, gradient, _ in results.values())
-assert all(alone > 0.1 for _, _, alone in results.values())
+for output, gradient, counted, alone in results.values():
+    assert output < 1e-12 and gradient < 1e-10
+    assert counted > 0.1 and alone > 0.1
 
 # %% [markdown] lang="en" role="claim"
-# With explicit positions and gathered keys and values, two pieces give the output of the whole text to 10⁻¹²
-# and the gradient of the keys' weights to 10⁻¹⁰ in float64, with
-# {{ len(encodings) - 1 }} encodings and with none.
+# With explicit positions and gathered keys and values, two pieces give the output of the whole text
+# to 10⁻¹² and the gradient of the keys' weights to 10⁻¹⁰ in float64, with
+# {{ len(encodings) - 1 }} encodings and with none. If the keys are gathered but each piece counts
+# its positions from 0, or if each piece is alone, every output is off: the causal mask too asks for
+# the positions.
 
 # %% [markdown] lang="zh" role="claim"
-# 明确给出位置，再把键和值合到一起，不论用这 {{ len(encodings) - 1 }} 种位置编码中的哪一种，还是不用编码，两段的输出都与整段的一致，在 float64 下误差不超过 10⁻¹²，键的权重的梯度误差不超过 10⁻¹⁰。
+# 明确给出位置，再把键和值合到一起，不论用这 {{ len(encodings) - 1 }} 种位置编码中的哪一种，还是不用编码，两份的输出都与整段文本的一致，在 float64 下误差不超过 10⁻¹²，键的权重的梯度误差不超过 10⁻¹⁰。如果合并了键，却在每一份里都从 0 数位置，或者每一份只看自己，输出就全都不对：因果掩码也要用到位置。
 
 # %% [markdown] lang="en"
 # Between two processes the gathering is a collective. It must be *one* for keys and values: with
@@ -251,6 +265,9 @@ assert all(alone > 0.1 for _, _, alone in results.values())
 #     return KeyValueCache(keys, values, torch.cat(positions))
 # ```
 #
+# This is short, and it has three limits: a padding mask is lost, all pieces must be equally long,
+# and the positions must be one row for the whole batch.
+#
 # `differentiable` is `torch.distributed.nn.functional`, whose `all_gather` has a backward pass;
 # PyTorch {{ torch.__version__ }} warns that it is deprecated. A whole model takes one exchange for
 # each layer. Each process has the mean over its own tokens, half of all, so its part of the loss is
@@ -262,9 +279,11 @@ assert all(alone > 0.1 for _, _, alone in results.values())
 # for key, parameter in model.named_parameters():
 #     dist.all_reduce(parameter.grad)
 # ```
+#
+# The test takes the tokens themselves as targets; to train, shift the whole text first, then cut.
 
 # %% [markdown] lang="zh"
-# 换成两个进程，这一步合并就是一次集合通信。键和值必须放在*同一次*里：如果键一次、值一次，两次大小相同，结果是输出对、梯度错，而且不报错。所以把两者叠在一起传。
+# 换成两个进程，这一步合并就是一次集合通信。键和值必须放在*同一次*里：如果键一次、值一次，两次大小相同，结果是输出正确、梯度错误，而且不报错。所以把两者叠在一起传。
 #
 # ```python
 # def gathered(cache: KeyValueCache) -> KeyValueCache:
@@ -276,7 +295,9 @@ assert all(alone > 0.1 for _, _, alone in results.values())
 #     return KeyValueCache(keys, values, torch.cat(positions))
 # ```
 #
-# `differentiable` 是 `torch.distributed.nn.functional`，其中的 `all_gather` 能反向传播；PyTorch {{ torch.__version__ }} 会警告说它将被弃用。整个模型每层要一个 exchange。每个进程算的是自己那一半词元的平均损失，所以取它的一半作为在总损失里的份额；梯度则相加。
+# 这个函数很短，也有三个限制：填充掩码会丢掉，各份必须一样长，位置只能是整个批量共用的一行。
+#
+# `differentiable` 是 `torch.distributed.nn.functional`，其中的 `all_gather` 能反向传播；PyTorch {{ torch.__version__ }} 会警告说它已被弃用。整个模型每层要一个 exchange。每个进程算的是自己那一半词元的平均损失，所以取它的一半作为在总损失里的份额；梯度则相加。
 #
 # ```python
 # logits = model(IDS[:, mine], mine, exchanges=[gathered] * 2)
@@ -284,6 +305,8 @@ assert all(alone > 0.1 for _, _, alone in results.values())
 # for key, parameter in model.named_parameters():
 #     dist.all_reduce(parameter.grad)
 # ```
+#
+# 测试里的目标就是词元自身；真正训练时，要先把整段文本错开一位，再切分。
 
 # %% [markdown] lang="en"
 # ## All parameters, split by FSDP2 {#parameters}
@@ -307,9 +330,10 @@ assert all(alone > 0.1 for _, _, alone in results.values())
 # ```
 #
 # A model that does not fit into the memory of one device is made on the meta device, which has
-# none, then cut, then filled piece by piece.
-# `to_empty` cuts the tie between table and head; the model's `reset_parameters` makes it again and
-# then draws all parameters. To load a checkpoint in place of drawing, make the tie with
+# none, then cut, then filled piece by piece. For a model from the meta device `to_empty` cuts the
+# tie between table and head, unless FSDP2 has cut the parameters before, as here: in a `DTensor` it
+# stays. The model's `reset_parameters` makes it again where it is lost, and then draws all
+# parameters. To load a checkpoint in place of drawing, make the tie with
 # [`tokpos.head.tie`][], which works after sharding too.
 #
 # ```python
@@ -324,9 +348,9 @@ assert all(alone > 0.1 for _, _, alone in results.values())
 # ```
 
 # %% [markdown] lang="zh"
-# ## 用 FSDP2 分所有参数 {#parameters}
+# ## 用 FSDP2 切分所有参数 {#parameters}
 #
-# FSDP2 沿第 0 轴切开每个参数，等到调用某一块的 `forward` 时，再把这一块的参数合起来。可是没有人调用位置编码的 `forward`：模型走的是它的几扇门，即 [`tokpos.position.PositionEncoding`][] 的那几个方法。带参数的编码因此要单独包一层，并把它的门登记上去。RoPE、ALiBi（带线性偏置的注意力）和正弦编码没有参数，什么都不用做。
+# FSDP2 沿第 0 轴切分每个参数，调用某一块的 `forward` 时，再把这一块的参数合起来。可是模型从不调用位置编码的 `forward`，它调用的是 [`tokpos.position.PositionEncoding`][] 的另外几个方法，也就是那几扇“门”，FSDP2 并不知道要在那里合并参数。所以，带参数的编码要单独用 FSDP2 包一层，再把这些方法登记上去。RoPE、ALiBi 和正弦编码没有参数，什么都不用做。
 #
 # ```python
 # DOORS = ("into_input", "into_queries_and_keys", "into_scores", "into_values")
@@ -340,7 +364,7 @@ assert all(alone > 0.1 for _, _, alone in results.values())
 # fully_shard(model, mesh=mesh)
 # ```
 #
-# 一台设备的内存放不下的模型，可以先在不占内存的 meta 设备上建好，切开，再分头填上。`to_empty` 会切断嵌入表与语言模型头之间的绑定；模型的 `reset_parameters` 先把绑定接上，再重新抽取所有参数。如果不抽取而是加载检查点，就用 [`tokpos.head.tie`][] 接上绑定，切开之后调用也有效。
+# 一台设备的内存放不下的模型，可以先在不占内存的 meta 设备上建好，切分，再由各个进程填上自己的那一份。对来自 meta 设备的模型，`to_empty` 会切断嵌入表与语言模型头之间的绑定；只有像这里这样，参数先由 FSDP2 切分成 `DTensor`，绑定才会保留。绑定若已丢失，模型的 `reset_parameters` 会先恢复它，再把所有参数随机初始化。如果不随机初始化，而是加载检查点，就用 [`tokpos.head.tie`][] 恢复绑定，切分之后调用也有效。
 #
 # ```python
 # with torch.device("meta"):
@@ -370,12 +394,12 @@ assert not before and is_tied(model.embedding, model.head)
 assert 0.01 < model.embedding.weight.std() < 0.03
 
 # %% [markdown] lang="en" role="claim"
-# The same in one process, without the cutting: `to_empty` loses the tie, `reset_parameters` makes
-# it again and draws the table with a standard deviation of
+# In one process, without the cutting: `to_empty` loses the tie, `reset_parameters` makes it again
+# and draws the table with a standard deviation of
 # {{ model.embedding.weight.std().item():.3f }}.
 
 # %% [markdown] lang="zh" role="claim"
-# 在一个进程里不切开，结果也一样：`to_empty` 丢掉绑定，`reset_parameters` 接回绑定并重新抽取嵌入表，标准差为 {{ model.embedding.weight.std().item():.3f }}。
+# 在一个进程里不切分时：`to_empty` 丢掉绑定，`reset_parameters` 恢复绑定，并把嵌入表随机初始化，标准差为 {{ model.embedding.weight.std().item():.3f }}。
 
 # %% [markdown] lang="en"
 # ## What does not work {#does-not-work}
@@ -398,12 +422,12 @@ assert 0.01 < model.embedding.weight.std() < 0.03
 #
 # | 做法 | 结果 | 应当怎样做 |
 # |---|---|---|
-# | 分开的表里查一个没有对应行的 ID | 得到零，不报错：`DTensor` 里的数值不检查 | 在变成 DTensor 之前检查 ID：[`tokpos.lookup.check_ids`][] |
-# | 键和值分两次收集，两次大小相同 | 输出对，梯度错，不报错 | 叠在一起，只收集一次 |
-# | 分开的表的输出经 `redistribute` 交给绑定的头 | 前向传播正常，反向传播报 `AssertionError` | 先 `full_tensor()`，再 `from_local` |
+# | 在切分后的表里查一个没有对应行的 ID | 得到零，不报错：`DTensor` 里的数值不检查 | 在变成 DTensor 之前检查 ID：[`tokpos.lookup.check_ids`][] |
+# | 键和值分两次收集，两次大小相同 | 输出正确，梯度错误，不报错 | 叠在一起，只收集一次 |
+# | 切分后的表的输出经 `redistribute` 交给绑定的头 | 前向传播正常，反向传播报 `AssertionError` | 先 `full_tensor()`，再 `from_local` |
 # | FSDP2 下用 `sparse=True` | 反向传播时报 `NotImplementedError` | 用稠密梯度 |
-# | 分开的表用 `sparse=True` | 报 `NotImplementedError` | 用稠密梯度 |
-# | FSDP2 按块切，编码带参数，却没有单独处理 | 前向传播时报 `TypeError` | 把编码包一层，登记它的门 |
+# | 切分后的表用 `sparse=True` | 报 `NotImplementedError` | 用稠密梯度 |
+# | FSDP2 按块切分，编码带参数，却没有单独处理 | 前向传播时报 `TypeError` | 把编码包一层，登记它的门 |
 
 # %% raises=IndexError
 from tokpos.lookup import check_ids

@@ -107,12 +107,16 @@ class _Spread(torch.autograd.Function):
 
     @staticmethod
     def setup_context(ctx: Any, inputs: Any, output: Tensor) -> None:
-        products, _, ctx.first = inputs
+        products, ctx.n_keys, ctx.first = inputs
         ctx.clip = products.shape[-1] // 2
 
     @staticmethod
     def backward(ctx: Any, *grads: Tensor) -> Any:
         return _apply_collect(grads[0], ctx.clip, ctx.first), None, None
+
+    @staticmethod
+    def jvp(ctx: Any, *tangents: Any) -> Any:
+        return _apply_spread(tangents[0], ctx.n_keys, ctx.first)
 
     @staticmethod
     def vmap(info: Any, in_dims: Any, products: Tensor, n_keys: int, first: int) -> Any:
@@ -125,22 +129,27 @@ class _Collect(torch.autograd.Function):
     @staticmethod
     def forward(weights: Tensor, clip: int, first: int) -> Tensor:
         *batch, n_queries, n_keys = weights.shape
-        collected = weights.new_zeros(*batch, n_queries, 2 * clip + 1)
+        exact = torch.promote_types(weights.dtype, torch.float32)
+        collected = weights.new_zeros(*batch, n_queries, 2 * clip + 1, dtype=exact)
         for rows, left, band, right, lookup in _blocks(n_queries, n_keys, first, clip, weights):
             block, out = weights[..., rows, :], collected[..., rows, :]
-            out.scatter_add_(-1, lookup.expand(*batch, *lookup.shape), block[..., band])
-            out[..., 0] += block[..., left].sum(-1)
-            out[..., -1] += block[..., right].sum(-1)
-        return collected
+            out.scatter_add_(-1, lookup.expand(*batch, *lookup.shape), block[..., band].to(exact))
+            out[..., 0] += block[..., left].sum(-1, dtype=exact)
+            out[..., -1] += block[..., right].sum(-1, dtype=exact)
+        return collected.to(weights.dtype)
 
     @staticmethod
     def setup_context(ctx: Any, inputs: Any, output: Tensor) -> None:
-        weights, _, ctx.first = inputs
+        weights, ctx.clip, ctx.first = inputs
         ctx.n_keys = weights.shape[-1]
 
     @staticmethod
     def backward(ctx: Any, *grads: Tensor) -> Any:
         return _apply_spread(grads[0], ctx.n_keys, ctx.first), None, None
+
+    @staticmethod
+    def jvp(ctx: Any, *tangents: Any) -> Any:
+        return _apply_collect(tangents[0], ctx.clip, ctx.first)
 
     @staticmethod
     def vmap(info: Any, in_dims: Any, weights: Tensor, clip: int, first: int) -> Any:

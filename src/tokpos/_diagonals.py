@@ -98,11 +98,15 @@ class _Spread(torch.autograd.Function):
 
     @staticmethod
     def setup_context(ctx: Any, inputs: Any, output: Tensor) -> None:
-        pass
+        ctx.n_queries = inputs[1]
 
     @staticmethod
     def backward(ctx: Any, *grads: Tensor) -> Any:
         return _apply_sum(grads[0]), None
+
+    @staticmethod
+    def jvp(ctx: Any, *tangents: Any) -> Any:
+        return _apply_spread(tangents[0], ctx.n_queries)
 
     @staticmethod
     def vmap(info: Any, in_dims: Any, values: Tensor, n_queries: int) -> Any:
@@ -123,6 +127,10 @@ class _Sum(torch.autograd.Function):
     @staticmethod
     def backward(ctx: Any, *grads: Tensor) -> Any:
         return _apply_spread(grads[0], ctx.n_queries)
+
+    @staticmethod
+    def jvp(ctx: Any, *tangents: Any) -> Any:
+        return _apply_sum(tangents[0])
 
     @staticmethod
     def vmap(info: Any, in_dims: Any, matrix: Tensor) -> Any:

@@ -67,8 +67,8 @@ _BAND = (
 )
 _SPARSE = "The step is PyTorch's own; what is added is the check of the IDs and of the table."
 _BERT = (
-    "Besides one gather and one LayerNorm there are the position rows to add, and another row to "
-    "fetch where segments are mixed."
+    "Besides one gather and one LayerNorm there are the position rows to add; with two segments "
+    "the rows come from a table twice as large."
 )
 _FLOAT64 = (
     "Every number is part of a product in complex128 and then rounded once; the clone copies "
@@ -166,6 +166,9 @@ GROWTHS = {
     "growth-lookup": "128 rows of the table",
     "growth-training-step": "training step, SGD",
 }
+
+ANGLES_INCLUDED = "tokpos, angles included"
+"""The way of RoPE that makes its cosines and sines at each call."""
 
 WHY_NOT = ("torch.compile needs a C++ compiler",)
 """Why a row may not run."""
@@ -372,7 +375,12 @@ def _ratio(row: Mapping[str, Any], words: Words) -> str:
         return words("not run: {why}", why=words(why) if why in WHY_NOT else why)
     low, middle, high = map(_number, _ours(row)["ratio"])
     spread = f"{low}\u2060–\u2060{high}"  # not to be broken
-    return words("**{middle}** ({spread})", middle=middle, spread=spread)
+    ours = words("**{middle}** ({spread})", middle=middle, spread=spread)
+    for way in row["ways"]:
+        if way["name"] == ANGLES_INCLUDED and "ratio" in way:
+            number = _number(way["ratio"][1])
+            ours = words("{ours}<br>angles included: {number}", ours=ours, number=number)
+    return ours
 
 
 def _target(row: Mapping[str, Any], result: Result, words: Words) -> str:

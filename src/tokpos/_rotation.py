@@ -128,7 +128,7 @@ def _pairs(source: Tensor, target: Tensor, circle: Tensor) -> None:
 
 
 def _widened_pairs(source: Tensor, target: Tensor, circle: Tensor) -> None:
-    spare = torch.empty(NARROW_BLOCK, dtype=circle.real.dtype)
+    spare = torch.empty(NARROW_BLOCK, dtype=circle.real.dtype, device=source.device)
     wide = spare[:0]
     for x, out, c in _blocks(NARROW_BLOCK, source, target, circle):
         if x.shape != wide.shape:
@@ -150,7 +150,7 @@ def _halves(source: Tensor, target: Tensor, cos: Tensor, sin: Tensor) -> None:
 
 def _widened_halves(source: Tensor, target: Tensor, cos: Tensor, sin: Tensor) -> None:
     """In place but for half a block: for less memory, and whole blocks round faster than halves."""
-    spare = torch.empty(NARROW_BLOCK * 3 // 2, dtype=cos.dtype)
+    spare = torch.empty(NARROW_BLOCK * 3 // 2, dtype=cos.dtype, device=source.device)
     wide = spare[:0]
     for x, out, c, s in _blocks(NARROW_BLOCK, source, target, cos, sin):
         if x.shape != wide.shape:
@@ -200,7 +200,7 @@ def _blocks(most: int, x: Tensor, *others: Tensor) -> Iterator[tuple[Tensor, ...
 
 def _is_pairwise(x: Tensor) -> bool:
     """Whether neighbors of the last axis can be read as complex numbers."""
-    if x.is_contiguous():
+    if x.is_contiguous() and x.stride(-1) == 1:  # an empty one may have any stride
         return x.storage_offset() % 2 == 0 == x.shape[-1] % 2
     *strides, last = x.stride()
     return last == 1 and x.storage_offset() % 2 == 0 and all(s % 2 == 0 for s in strides)

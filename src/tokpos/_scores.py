@@ -8,7 +8,7 @@ import torch
 
 from tokpos._types import Int, Tensor
 from tokpos.lookup import values_can_be_read
-from tokpos.position import check_head_positions, is_integer
+from tokpos.position import _fits_batch, check_head_positions, is_integer
 
 
 def check_scores(
@@ -50,10 +50,7 @@ def check_scores(
     if not is_integer(key_positions):
         raise TypeError(f"key_positions must be integers, got {key_positions.dtype}")
     given = list(key_positions.shape)
-    rows_fit = len(given) == len(batch) + 1 and all(
-        n in (1, b) for n, b in zip(given, batch, strict=False)
-    )
-    if not (rows_fit or len(given) == 1):
+    if not given or not _fits_batch(given[:-1], batch):
         allowed = "[S_key]" + (f" or [{', '.join(map(str, batch))}, S_key]" if batch else "")
         raise ValueError(f"key_positions must be {allowed} for q of {list(q.shape)}, got {given}")
 
@@ -91,7 +88,8 @@ def _start(positions: Tensor) -> int | None:
     if positions.dim() != 1 or not values_can_be_read(positions):
         return None
     start = int(positions[0])
-    counted = torch.arange(start, start + len(positions), dtype=positions.dtype)
+    stop = start + len(positions)
+    counted = torch.arange(start, stop, dtype=positions.dtype, device=positions.device)
     return start if torch.equal(positions, counted) else None
 
 

@@ -2,8 +2,10 @@
 
 Press et al., *Train Short, Test Long: Attention with Linear Biases Enables Input Length
 Extrapolation* (2022), section 3: to the scores of head h the bias ``-m_h * distance`` is added,
-after the division by sqrt(d). The slopes m are fixed, not learned. The paper gives them for 8 and
-16 heads; the rule for any number is that of its code (``get_slopes``).
+after the division by sqrt(d). The slopes m are fixed, not learned. In the paper they are, for any
+number of heads H, a geometric series: it starts at ``2^(-8/H)``, and its ratio is the same. Its
+code (``get_slopes``) keeps to that for powers of two alone; for other numbers it has a rule of its
+own. Here the code's rule holds, as in Bloom and MPT.
 
 `tokpos.figures.alibi.bias_of_heads`
 """
@@ -19,13 +21,7 @@ from tokpos._diagonals import spread_diagonals
 from tokpos._scores import check_scores, first_offset, in_autocast
 from tokpos._types import Float, Int, Tensor
 from tokpos.dot_product_attention import for_each_query_head
-from tokpos.position import (
-    PositionEncoding,
-    ScoreTerms,
-    is_integer,
-    offsets,
-    over_heads,
-)
+from tokpos.position import PositionEncoding, ScoreTerms, offsets, over_heads
 
 _ROWS = 256  # queries that alibi_attention handles at a time
 
@@ -78,9 +74,11 @@ def alibi_slopes(
     if not dtype.is_floating_point:
         raise TypeError(f"dtype must be floating-point, got {dtype}")
     power = 2 ** (heads.bit_length() - 1)
-    whole = torch.arange(1, power + 1, dtype=torch.float64, device=device) * (8 / power)
-    halves = torch.arange(1, 2 * power, 2, dtype=torch.float64, device=device) * (4 / power)
-    return torch.exp2(-torch.cat([whole, halves[: heads - power]])).to(dtype)
+    # On the CPU, since Apple's MPS knows no float64. An accelerator need not wait for the result.
+    whole = torch.arange(1, power + 1, dtype=torch.float64, device="cpu") * (8 / power)
+    halves = torch.arange(1, 2 * power, 2, dtype=torch.float64, device="cpu") * (4 / power)
+    slopes = torch.exp2(-torch.cat([whole, halves[: heads - power]])).to(dtype)
+    return slopes.to(torch.get_default_device() if device is None else device, non_blocking=True)
 
 
 def alibi_bias(
@@ -132,9 +130,6 @@ def alibi_bias(
             [-0.5000,  0.0000,  0.0000],
             [-1.0000, -0.5000,  0.0000]])
     """
-    for name, positions in (("query_positions", query_positions), ("key_positions", key_positions)):
-        if not is_integer(positions):
-            raise TypeError(f"{name} must be integers, got {positions.dtype}")
     _check_slopes(slopes, right_slopes)
     offset = offsets(over_heads(query_positions), over_heads(key_positions))
     if offset.dim() == 2:
@@ -244,7 +239,7 @@ class Alibi(PositionEncoding):
         v: Float[Tensor, "*B H_kv S d_value"],
         scale: float | None = None,
     ) -> Float[Tensor, "*B H S d_value"] | None:
-        """A shortcut past door 3: `alibi_attention`, which builds no matrix of the bias.
+        """A shortcut past door 3: `alibi_attention`.
 
         Parameters
         ----------
@@ -288,10 +283,10 @@ def alibi_attention(
 ) -> Float[Tensor, "*B H S_query d_value"]:
     """Attention with ALiBi, fast: softmax of scores and bias, times the values.
 
-    No matrix of the bias is built. Queries in reverse order make its rows overlap: each begins
-    one step further in one vector of all offsets, so that a strided view of that vector serves
-    as the mask, the future (minus infinity) included. Blocks of queries leave out the keys that
-    none of them may see.
+    On the CPU no matrix of the bias is built. Queries in reverse order make its rows overlap: each
+    begins one step further in one vector of all offsets, so that a strided view of that vector
+    serves as the mask, the future (minus infinity) included. Blocks of queries leave out the keys
+    that none of them may see.
 
     Parameters
     ----------
@@ -339,12 +334,15 @@ def alibi_attention(
     if n_queries > n_keys:
         raise ValueError(f"q must not be longer than k ({n_keys} keys), got {n_queries} queries")
 
+    if n_queries == 0:
+        return F.scaled_dot_product_attention(q, k, v)
     offset = torch.arange(1 - n_keys, n_keys, device=q.device)
     bias = _bias(offset, slopes[:, None], None if causal else slopes)
     if causal:
         bias = bias.masked_fill(offset > 0, -math.inf)
-    if q.device.type != "cpu":  # elsewhere the kernels want the mask in the type of the queries
-        bias = bias.to(q.dtype)
+    # The CPU's kernels take a float32 mask beside half precision. Others want that of the queries.
+    on_cpu = q.device.type == "cpu"
+    bias = bias.to(torch.promote_types(q.dtype, torch.float32) if on_cpu else q.dtype)
     # A compiled graph would hold one copy of the loop for each block.
     if not causal or torch.compiler.is_compiling() or n_queries <= _ROWS:
         return _attend(q, k, v, bias, scale)

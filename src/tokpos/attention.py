@@ -26,11 +26,13 @@ from tokpos.dot_product_attention import attend, attention_weights, for_each_que
 from tokpos.position import (
     PositionEncoding,
     ScoreTerms,
+    _fits_batch,
     check_positions,
     is_integer,
     over_heads,
 )
 from tokpos.positions import causal_mask
+from tokpos.rope_axes import MultiAxisRotaryEncoding
 
 
 class Projection(nn.Linear):
@@ -78,7 +80,7 @@ class Attention(nn.Module):
     Raises
     ------
     TypeError
-        If ``encoding`` is no position encoding.
+        If ``encoding`` is no position encoding, or one of several axes.
     ValueError
         If a size is below 1 or does not divide.
 
@@ -113,6 +115,11 @@ class Attention(nn.Module):
         _check_sizes(width, n_heads, n_kv_heads, head_width)
         if encoding is not None and not isinstance(encoding, PositionEncoding):
             raise TypeError(f"encoding must be a PositionEncoding, got {type(encoding).__name__}")
+        if isinstance(encoding, MultiAxisRotaryEncoding):
+            raise TypeError(
+                "encoding must take one position for each token, and MultiAxisRotaryEncoding takes "
+                "one on every axis: call it on queries and keys of your own"
+            )
         self.width = width
         self.n_heads = n_heads
         self.n_kv_heads = n_kv_heads
@@ -250,7 +257,7 @@ class Attention(nn.Module):
             real = seen.padding_mask.unsqueeze(-2)
             allowed.append(_over_heads(real.expand(*real.shape[:-2], positions.shape[-1], -1)))
         if mask is not None:
-            _check_mask(mask, positions.shape[-1], seen.length)
+            _check_mask(mask, [*seen.keys.shape[:-3]], positions.shape[-1], seen.length)
             allowed.append(_over_heads(mask))
         if not allowed:
             return None
@@ -267,7 +274,7 @@ class Attention(nn.Module):
         positions: Tensor,
         visible: Tensor | None,
     ) -> Tensor:
-        if not self._has_value_door():
+        if not self.encoding.adds_to_values:
             return attend(q, seen.keys, seen.values, terms, visible, self.scale)
         weights = attention_weights(q, seen.keys, terms, visible, self.scale).to(q.dtype)
         out = weights @ for_each_query_head(seen.values, q)
@@ -276,9 +283,9 @@ class Attention(nn.Module):
 
     def _in_order(self, q: Tensor, seen: KeyValueCache) -> Tensor | None:
         """Causal, with positions 0, 1, 2, ...: the kernel knows this mask by name."""
-        if self._has_value_door():
+        if self.encoding.adds_to_values:
             return None
-        if not self._overrides("into_scores"):
+        if type(self.encoding).into_scores is PositionEncoding.into_scores:
             return F.scaled_dot_product_attention(
                 q,
                 seen.keys,
@@ -288,12 +295,6 @@ class Attention(nn.Module):
                 enable_gqa=self.n_heads != self.n_kv_heads,
             )
         return self.encoding.attend_in_order(q, seen.keys, seen.values, self.scale)
-
-    def _has_value_door(self) -> bool:
-        return self._overrides("into_values")
-
-    def _overrides(self, door: str) -> bool:
-        return getattr(type(self.encoding), door) is not getattr(PositionEncoding, door)
 
 
 def _over_heads(mask: Tensor) -> Tensor:
@@ -336,10 +337,10 @@ def _check_tokens(
         )
 
 
-def _check_mask(mask: Tensor, n_queries: int, n_keys: int) -> None:
+def _check_mask(mask: Tensor, batch: list[int], n_queries: int, n_keys: int) -> None:
     if mask.dtype != torch.bool:
         raise TypeError(f"mask must be of dtype bool (True where visible), got {mask.dtype}")
-    if mask.dim() < 2 or list(mask.shape[-2:]) != [n_queries, n_keys]:
-        raise ValueError(
-            f"mask must be [..., {n_queries}, {n_keys}] (queries, keys), got {list(mask.shape)}"
-        )
+    pairs, given = [n_queries, n_keys], list(mask.shape)
+    if given[-2:] != pairs or not _fits_batch(given[:-2], batch):
+        allowed = f"{pairs}" + (f" or {[*batch, *pairs]}" if batch else "")
+        raise ValueError(f"mask must be {allowed} (queries, keys; no heads), got {given}")

@@ -11,6 +11,7 @@ from torch import nn
 from tokpos._bert_input import check_input
 from tokpos._types import Float, Int, Tensor
 from tokpos.bert import BertEmbeddings
+from tokpos.lookup import values_can_be_read
 
 
 class FusedBertEmbeddings(nn.Module):
@@ -117,8 +118,14 @@ class FusedBertEmbeddings(nn.Module):
         """
         sizes = (self.vocab_size, self.n_segments, self.max_positions)
         check_input(ids, segment_ids, position_ids, *sizes)
-        places = ids if segment_ids is None else ids + self.vocab_size * segment_ids
-        vectors = F.embedding(places, self.rows)
+        if segment_ids is None:
+            vectors = F.embedding(ids, self.rows[: self.vocab_size])
+        else:
+            places = ids + self.vocab_size * segment_ids
+            if not values_can_be_read(ids):
+                # A wrong ID would find a row of another segment. There is no row -1.
+                places = places.where((ids >= 0) & (ids < self.vocab_size), -1)
+            vectors = F.embedding(places, self.rows)
         if position_ids is None:
             vectors += self.positions[: ids.shape[1]]
         else:

@@ -14,7 +14,7 @@ import torch.nn.functional as F
 
 from tokpos._scores import in_autocast, no_autocast
 from tokpos._types import Bool, Float, Tensor
-from tokpos.position import ScoreTerms
+from tokpos.position import ScoreTerms, _fits_batch
 
 NOTHING = ScoreTerms()
 
@@ -194,6 +194,7 @@ def attend(
         return attend_explicitly(q, k, v, terms, visible, scale)
     else:
         term = _one_term(terms, q.shape[-1] ** -0.5 if scale is None else scale).to(q.dtype)
+        term = term[(None,) * (q.dim() - term.dim())]  # the fused kernel wants all axes
     if visible is None:
         return F.scaled_dot_product_attention(q, k, v, term, scale=scale, enable_gqa=grouped)
     # As in the reference: a query that sees nothing is let see all, and its result is dropped.
@@ -235,8 +236,10 @@ def _check_heads(q: Tensor, k: Tensor, visible: Tensor | None) -> None:
         return
     if visible.dtype != torch.bool:
         raise TypeError(f"visible must be of dtype bool, got {visible.dtype}")
-    if list(visible.shape[-2:]) != [q.shape[-2], k.shape[-2]]:
+    *batch, heads, length, _ = q.shape
+    pairs, given = [length, k.shape[-2]], list(visible.shape)
+    if given[-2:] != pairs or not _fits_batch(given[:-2], [*batch, heads]):
         raise ValueError(
-            f"visible must be [..., {q.shape[-2]}, {k.shape[-2]}] (queries, keys), "
-            f"got {list(visible.shape)}"
+            f"visible must be {pairs} or {[*batch, heads, *pairs]} (queries, keys), where an axis "
+            f"before these two may be 1, got {given}"
         )

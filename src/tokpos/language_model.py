@@ -345,8 +345,8 @@ class CausalLanguageModel(nn.Module):
         TypeError
             If IDs, positions or a mask have a dtype that does not fit.
         ValueError
-            If there is nothing to begin with, ``n_tokens`` is negative, or a text is padded on
-            its right.
+            If there is nothing to begin with, ``n_tokens`` is negative, the shape of
+            ``padding_mask`` is not that of ``ids``, or a text is padded on its right.
         IndexError
             If an ID or a position has no row.
         """
@@ -355,26 +355,39 @@ class CausalLanguageModel(nn.Module):
         if n_tokens < 0:
             raise ValueError(f"n_tokens must not be negative, got {n_tokens}")
         check_ids(ids, self.embedding.size)
-        mask = torch.ones_like(ids) if padding_mask is None else padding_mask
-        positions, real = positions_from_mask(mask), mask.to(ids.dtype)
-        if values_can_be_read(real) and not real[:, -1].all():
-            raise ValueError(
-                "padding_mask must be 1 in the last column: pad on the left, so that the next "
-                f"token stands behind the text; got {real[:, -1].tolist()}"
-            )
-        caches, new = None, ids
-        padding = None if padding_mask is None else real
+        real: Tensor | None = None
+        positions = torch.arange(ids.shape[1], device=ids.device)
+        if padding_mask is not None:
+            real, positions = _left_padded(ids, padding_mask)
+        caches, new, padding = None, ids, real
         for _ in range(n_tokens):
             if cached:
                 logits, caches = self.step(new, caches, positions, padding_mask=padding)
             else:
-                logits = self(ids, padding_mask=None if padding_mask is None else real)
+                logits = self(ids, padding_mask=real)
             new = logits[:, -1:].argmax(dim=-1).to(ids.dtype)
-            positions = positions_of_step(real.sum(-1))
+            past = ids.shape[1] if real is None else real.sum(-1)
+            positions = positions_of_step(past, device=ids.device)
             ids = torch.cat([ids, new], dim=1)
-            real = torch.cat([real, torch.ones_like(new)], dim=1)
+            real = None if real is None else torch.cat([real, torch.ones_like(new)], dim=1)
             padding = None
         return ids
+
+
+def _left_padded(ids: Tensor, padding_mask: Tensor) -> tuple[Tensor, Tensor]:
+    """The mask in the type of the IDs, and the positions, of texts padded on the left."""
+    if padding_mask.shape != ids.shape:
+        raise ValueError(
+            f"padding_mask must have the shape of ids, {list(ids.shape)}, "
+            f"got {list(padding_mask.shape)}"
+        )
+    positions, real = positions_from_mask(padding_mask), padding_mask.to(ids.dtype)
+    if values_can_be_read(real) and not real[:, -1].all():
+        raise ValueError(
+            "padding_mask must be 1 in the last column: pad on the left, so that the next "
+            f"token stands behind the text; got {real[:, -1].tolist()}"
+        )
+    return real, positions
 
 
 def _encodings(

@@ -15,6 +15,7 @@ vectors to the values: a side door that nobody else uses.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import torch
@@ -159,6 +160,11 @@ class PositionEncoding(nn.Module):
         """
         return None
 
+    @property
+    def adds_to_values(self) -> bool:
+        """Whether the side door may add anything. If not, a layer can take a fused kernel."""
+        return type(self).into_values is not PositionEncoding.into_values
+
     def attend_in_order(
         self,
         q: Float[Tensor, "*B H S d"],
@@ -216,15 +222,12 @@ def check_positions(positions: Tensor, x: Tensor, name: str = "positions") -> No
         raise TypeError(f"{name} must be integers, got {positions.dtype}")
     *batch, length = x.shape[:-1]
     given = list(positions.shape)
-    one_row = len(given) == 1
-    same_axes = len(given) == len(batch) + 1
-    if given and given[-1] != length and (one_row or same_axes):
+    if given and given[-1] != length and len(given) in (1, len(batch) + 1):
         raise ValueError(
             f"{name} holds {given[-1]} positions and x has {length} tokens: "
             f"{name} is {given}, x is {list(x.shape)}"
         )
-    rows_fit = same_axes and all(n in (1, b) for n, b in zip(given, batch, strict=False))
-    if not (one_row or rows_fit):
+    if not given or not _fits_batch(given[:-1], batch):
         allowed = f"[{length}]" + (f" or {[*batch, length]}" if batch else "")
         raise ValueError(f"{name} must be {allowed} for x of {list(x.shape)}, got {given}")
 
@@ -258,10 +261,7 @@ def check_head_positions(positions: Tensor, x: Tensor, name: str = "positions") 
         raise TypeError(f"{name} must be integers, got {positions.dtype}")
     *batch, heads, length, _ = x.shape
     given = list(positions.shape)
-    rows_fit = len(given) == len(batch) + 1 and all(
-        n in (1, b) for n, b in zip(given, batch, strict=False)
-    )
-    if (rows_fit or len(given) == 1) and given[-1] == length:
+    if given and given[-1] == length and _fits_batch(given[:-1], batch):
         return
     allowed = f"[{length}]" + (f" or {[*batch, length]}" if batch else "")
     swapped = bool(given) and given[-1] == heads != length
@@ -269,6 +269,13 @@ def check_head_positions(positions: Tensor, x: Tensor, name: str = "positions") 
     raise ValueError(
         f"{name} must be {allowed} for x [..., H, S, d] of {list(x.shape)}, got {given}{remedy}"
     )
+
+
+def _fits_batch(axes: Sequence[int], batch: Sequence[int]) -> bool:
+    """Whether axes are none, for the whole batch, or those of the batch, where any may be 1."""
+    if not axes:
+        return True
+    return len(axes) == len(batch) and all(n in (1, b) for n, b in zip(axes, batch, strict=True))
 
 
 def over_heads(positions: Int[Tensor, "*P S"]) -> Int[Tensor, "*Q S"]:

@@ -145,8 +145,8 @@ def documents_of_lengths(
         size = total
     if total > size:
         raise ValueError(f"lengths add up to {total} tokens, but the row has size {size}")
-    counts = torch.cat([counts.to(torch.int64), torch.tensor([size - total])])
-    return torch.arange(len(counts)).repeat_interleave(counts)
+    counts = torch.cat([counts.to(torch.int64), torch.tensor([size - total], device="cpu")])
+    return torch.arange(len(counts), device="cpu").repeat_interleave(counts)
 
 
 def positions_of_documents(documents: Int[Tensor, "*B S"]) -> Int[Tensor, "*B S"]:
@@ -204,7 +204,8 @@ def document_mask(
     Returns
     -------
     Tensor
-        True where the query may look at the key. With heads, ``mask.unsqueeze(-3)``.
+        True where the query may look at the key. `tokpos.attention.Attention` takes it as it is;
+        beside an axis for the heads it is ``mask.unsqueeze(-3)``.
 
     Raises
     ------
@@ -247,7 +248,8 @@ def causal_mask(
     Returns
     -------
     Tensor
-        True where the query may look at the key. With heads, ``mask.unsqueeze(-3)``.
+        True where the query may look at the key. `tokpos.attention.Attention` takes it as it is;
+        beside an axis for the heads it is ``mask.unsqueeze(-3)``.
 
     Raises
     ------

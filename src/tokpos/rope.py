@@ -19,6 +19,7 @@ Angles are float64 whatever the type of the model, and only cosines and sines ar
 from __future__ import annotations
 
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any, Literal, NamedTuple, get_args
 
 import torch
@@ -26,7 +27,7 @@ import torch
 from tokpos import _rotation
 from tokpos._types import Float, Int, Tensor
 from tokpos.lookup import values_can_be_read
-from tokpos.position import PositionEncoding, check_head_positions, is_integer
+from tokpos.position import PositionEncoding, _fits_batch, check_head_positions, is_integer
 from tokpos.rope_scaling import LENGTH_RULES, scaled_frequencies
 
 Layout = Literal["interleaved", "half-split"]
@@ -135,7 +136,8 @@ def rotate_by_formula(
     Returns
     -------
     Float[Tensor, "*B H S d"]
-        The turned features, in the type of ``x``; the products are those of the rotation's type.
+        The turned features, in the type of ``x``. A half-precision ``x`` is multiplied in float32
+        and rounded once.
 
     Raises
     ------
@@ -163,7 +165,8 @@ def _by_formula(x: Tensor, cos: Tensor, sin: Tensor, layout: str) -> Tensor:
     if width < x.shape[-1]:
         turned = _by_formula(x[..., :width], cos, sin, layout)
         return torch.cat([turned, x[..., width:]], dim=-1)
-    wide = x.to(cos.dtype)
+    exact = torch.promote_types(torch.promote_types(x.dtype, cos.dtype), torch.float32)
+    wide, cos, sin = x.to(exact), cos.to(exact), sin.to(exact)
     if layout == "interleaved":
         a, b = wide.reshape(*x.shape[:-1], width // 2, 2).unbind(-1)
         turned = torch.stack([a * cos - b * sin, b * cos + a * sin], dim=-1).reshape(x.shape)
@@ -254,10 +257,7 @@ def _check_fit(x: Tensor, turn: Rotation) -> None:
         )
     *batch, heads, length, _ = x.shape
     given = list(cos.shape[:-1])
-    rows_fit = len(given) == len(batch) + 1 and all(
-        n in (1, b) for n, b in zip(given, batch, strict=False)
-    )
-    if given[-1] != length or not (rows_fit or len(given) == 1):
+    if given[-1] != length or not _fits_batch(given[:-1], batch):
         swapped = given[-1] == heads != length
         remedy = "; is x [..., S, H, d]? the heads stand before the sequence" if swapped else ""
         raise ValueError(
@@ -347,10 +347,25 @@ class RotaryEncoding(PositionEncoding):
             raise ValueError(f"rotary_width must be at most the head width {width}, got {rotated}")
         self.width = width
         self.layout = layout
-        self.rotary_width = rotated
-        self.base = base
-        self.scaling = dict(scaling) if scaling is not None else None
+        self._rotary_width = rotated
+        self._base = base
+        self._scaling = dict(scaling) if scaling is not None else None
         self.length = length
+
+    @property
+    def rotary_width(self) -> int:
+        """How many features, from the first, are turned; fixed at construction."""
+        return self._rotary_width
+
+    @property
+    def base(self) -> float:
+        """Sets how slow the last pair is; fixed at construction."""
+        return self._base
+
+    @property
+    def scaling(self) -> Mapping[str, Any] | None:
+        """The rule for longer inputs; fixed at construction."""
+        return None if self._scaling is None else MappingProxyType(self._scaling)
 
     @property
     def length(self) -> int | None:
@@ -365,7 +380,7 @@ class RotaryEncoding(PositionEncoding):
     @length.setter
     def length(self, length: int | None) -> None:
         chosen, factor = scaled_frequencies(
-            self.rotary_width, self.base, self.scaling, length, device="cpu"
+            self._rotary_width, self._base, self._scaling, length, device="cpu"
         )
         self._length = length
         self.attention_factor = factor
@@ -388,7 +403,7 @@ class RotaryEncoding(PositionEncoding):
             One frequency for each pair.
         """
         if self._numbers is None:
-            settings = self.rotary_width, self.base, self.scaling, self._length
+            settings = self._rotary_width, self._base, self._scaling, self._length
             return scaled_frequencies(*settings, device).frequencies
         numbers = torch.tensor(self._numbers, dtype=torch.float64, device="cpu")
         return numbers.to(device, non_blocking=True)  # an accelerator need not wait for it
@@ -459,13 +474,13 @@ class RotaryEncoding(PositionEncoding):
             raise TypeError(f"{name[0]} must be floating-point, got {x.dtype}")
         if x.shape[-1] != self.width:
             raise ValueError(f"{name[0]} must be [..., S, {self.width}], got {list(x.shape)}")
-        if self.scaling is None or self.scaling["rope_type"] not in LENGTH_RULES:
+        if self._scaling is None or self._scaling["rope_type"] not in LENGTH_RULES:
             return
-        length = self._length or self.scaling["original_max_position_embeddings"]
+        length = self._length or self._scaling["original_max_position_embeddings"]
         if values_can_be_read(positions) and (last := int(positions.max())) >= length:
             raise IndexError(
                 f"{name}_positions must be below {length}, the length that the rule "
-                f"{self.scaling['rope_type']!r} chose its frequencies for; got {last}: set length"
+                f"{self._scaling['rope_type']!r} chose its frequencies for; got {last}: set length"
             )
 
     def extra_repr(self) -> str:
@@ -473,8 +488,8 @@ class RotaryEncoding(PositionEncoding):
         if self.rotary_width != self.width:
             parts.append(f"rotary_width={self.rotary_width}")
         parts.append(f"base={self.base:g}")
-        if self.scaling is not None:
-            parts.append(f"scaling={self.scaling}")
+        if self._scaling is not None:
+            parts.append(f"scaling={self._scaling}")
         if self._length is not None:
             parts.append(f"length={self._length}")
         return ", ".join(parts)

@@ -67,7 +67,7 @@ def axial_plan(
         part of Qwen2-VL). ``"dealt"``: the frequencies of a head of width d are dealt to the axes
         in turn, so the first axis is a little faster (Pixtral).
     device
-        Where the frequencies are made.
+        Where the frequencies are made; left out, on the CPU.
 
     Returns
     -------
@@ -88,6 +88,7 @@ def axial_plan(
     >>> axial_plan(8, spacing="dealt").frequencies
     tensor([1.0000, 0.0100, 0.1000, 0.0010], dtype=torch.float64)
     """
+    device = "cpu" if device is None else device
     if spacing not in get_args(Spacing):
         raise ValueError(f"spacing must be one of {', '.join(get_args(Spacing))}; got {spacing!r}")
     if n_axes < 1:
@@ -131,7 +132,7 @@ def section_plan(
     length
         As in `tokpos.rope_scaling.scaled_frequencies`.
     device
-        Where the frequencies are made.
+        Where the frequencies are made; left out, on the CPU.
 
     Returns
     -------
@@ -168,6 +169,7 @@ def section_plan(
                 axis_of_pair[place] = axis
     else:
         axis_of_pair = [axis for axis, n in enumerate(sections) for _ in range(n)]
+    device = "cpu" if device is None else device
     chosen = scaled_frequencies(2 * pairs, base, scaling, length, device)
     return AxisPlan(tuple(axis_of_pair), chosen.frequencies, chosen.attention_factor)
 
@@ -231,7 +233,8 @@ def axes_rotation(
     Raises
     ------
     TypeError
-        If the positions are not integers, or ``dtype`` is not a floating-point type.
+        If the positions are not integers, the frequencies are not float64, or ``dtype`` is not a
+        floating-point type.
     ValueError
         If the number of axes is another.
 
@@ -248,10 +251,12 @@ def axes_rotation(
         raise TypeError(f"positions must be integers, got {positions.dtype}")
     if not dtype.is_floating_point:
         raise TypeError(f"dtype must be floating-point, got {dtype}")
+    _check_frequencies(plan)
     _check_axes(positions, plan.axis_of_pair, "positions")
     rows = positions.unbind(0)
     own = torch.stack([rows[axis] for axis in plan.axis_of_pair], dim=-1)
-    return _of_angles(own * plan.frequencies, plan.attention_factor, dtype)
+    speeds = plan.frequencies.to(positions.device, non_blocking=True)
+    return _of_angles(own * speeds, plan.attention_factor, dtype)
 
 
 class MultiAxisRotaryEncoding(PositionEncoding):
@@ -259,6 +264,9 @@ class MultiAxisRotaryEncoding(PositionEncoding):
 
     Like `tokpos.rope.RotaryEncoding` it stores nothing and learns nothing. Positions have their
     axes first: ``[axes, S]`` or ``[axes, *B, S]``, the sequence last as everywhere.
+
+    `tokpos.attention.Attention` has one position for each token and refuses this encoding. A layer
+    of your own calls it on queries and keys, and then `tokpos.dot_product_attention.attend`.
 
     Parameters
     ----------
@@ -272,8 +280,11 @@ class MultiAxisRotaryEncoding(PositionEncoding):
 
     Raises
     ------
+    TypeError
+        If the frequencies are not float64.
     ValueError
-        If the layout is unknown, or the plan needs a wider head.
+        If the layout is unknown, the plan needs a wider head, or its frequencies are on the meta
+        device.
 
     References
     ----------
@@ -294,6 +305,9 @@ class MultiAxisRotaryEncoding(PositionEncoding):
     def __init__(self, width: int, plan: AxisPlan, *, layout: Layout) -> None:
         super().__init__()
         _check_layout(layout)
+        _check_frequencies(plan)
+        if plan.frequencies.device.type == "meta":
+            raise ValueError("plan must hold numbers; its frequencies are on the meta device")
         if len(plan.axis_of_pair) != len(plan.frequencies):
             raise ValueError(
                 f"plan has {len(plan.axis_of_pair)} axes and {len(plan.frequencies)} frequencies "
@@ -307,8 +321,12 @@ class MultiAxisRotaryEncoding(PositionEncoding):
         self.width = width
         self.layout = layout
         self.axis_of_pair = plan.axis_of_pair
-        # Plain numbers: neither `.to(bfloat16)` nor `to_empty` can spoil them.
-        self._frequencies = tuple(plan.frequencies.tolist())
+        # Plain numbers: neither `.to(bfloat16)` nor `to_empty` can spoil them. A fake tensor has
+        # none, and stays as it is.
+        speeds = plan.frequencies
+        self._frequencies: tuple[float, ...] | Tensor = (
+            tuple(speeds.tolist()) if type(speeds) is Tensor else speeds
+        )
         self.attention_factor = plan.attention_factor
 
     def plan(self, device: torch.device | str | None = None) -> AxisPlan:
@@ -324,9 +342,11 @@ class MultiAxisRotaryEncoding(PositionEncoding):
         AxisPlan
             The plan that the encoding was made with.
         """
-        numbers = torch.tensor(self._frequencies, dtype=torch.float64, device="cpu")
+        speeds = self._frequencies
+        if isinstance(speeds, tuple):
+            speeds = torch.tensor(speeds, dtype=torch.float64, device="cpu")
         return AxisPlan(
-            self.axis_of_pair, numbers.to(device, non_blocking=True), self.attention_factor
+            self.axis_of_pair, speeds.to(device, non_blocking=True), self.attention_factor
         )
 
     def into_queries_and_keys(
@@ -361,28 +381,36 @@ class MultiAxisRotaryEncoding(PositionEncoding):
         ValueError
             If the head width or the number of axes is another, or positions do not fit.
         """
-        plan = self.plan(q.device)
-        turned = []
         for name, x, places in (("query", q, query_positions), ("key", k, key_positions)):
-            if not x.is_floating_point():
-                raise TypeError(f"{name[0]} must be floating-point, got {x.dtype}")
-            if x.dim() < 3 or x.shape[-1] != self.width:
-                raise ValueError(
-                    f"{name[0]} must be [..., H, S, {self.width}], got {list(x.shape)}"
-                )
-            _check_axes(places, plan.axis_of_pair, f"{name}_positions")
-            check_head_positions(places[0], x, f"{name}_positions of an axis")
-            exact = torch.promote_types(x.dtype, torch.float32)
-            turn = _over_heads(axes_rotation(places, plan, exact))
-            turned.append(_turned(x, *turn, self.layout))
-        return turned[0], turned[1]
+            self._check(x, places, name)
+        turn_q = self._rotation(query_positions, q.dtype)
+        same = key_positions is query_positions and k.dtype == q.dtype
+        turn_k = turn_q if same else self._rotation(key_positions, k.dtype)
+        return _turned(q, *turn_q, self.layout), _turned(k, *turn_k, self.layout)
 
     forward = into_queries_and_keys
+
+    def _rotation(self, positions: Tensor, dtype: torch.dtype) -> tuple[Tensor, Tensor]:
+        exact = torch.promote_types(dtype, torch.float32)
+        return _over_heads(axes_rotation(positions, self.plan(positions.device), exact))
+
+    def _check(self, x: Tensor, positions: Tensor, name: str) -> None:
+        if not x.is_floating_point():
+            raise TypeError(f"{name[0]} must be floating-point, got {x.dtype}")
+        if x.dim() < 3 or x.shape[-1] != self.width:
+            raise ValueError(f"{name[0]} must be [..., H, S, {self.width}], got {list(x.shape)}")
+        _check_axes(positions, self.axis_of_pair, f"{name}_positions")
+        check_head_positions(positions[0], x, f"{name}_positions of an axis")
 
     def extra_repr(self) -> str:
         n_axes = max(self.axis_of_pair) + 1
         pairs = "+".join(str(self.axis_of_pair.count(axis)) for axis in range(n_axes))
         return f"width={self.width}, pairs={pairs}, layout={self.layout!r}"
+
+
+def _check_frequencies(plan: AxisPlan) -> None:
+    if plan.frequencies.dtype != torch.float64:
+        raise TypeError(f"frequencies must be float64, got {plan.frequencies.dtype}")
 
 
 def _check_axes(positions: Tensor, axis_of_pair: tuple[int, ...], name: str) -> None:

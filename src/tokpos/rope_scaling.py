@@ -224,13 +224,15 @@ def _between(start: Tensor, end: Tensor, share: Tensor) -> Tensor:
 
 
 def _longrope(theta: Tensor, settings: Mapping[str, Any], length: int | None) -> Tensor:
+    for name in ("short_factor", "long_factor"):
+        if len(settings[name]) != len(theta):
+            raise ValueError(
+                f"{name} must hold one number for each of {len(theta)} pairs, "
+                f"got {len(settings[name])}"
+            )
     is_long = (length or 0) > settings["original_max_position_embeddings"]
     name = "long_factor" if is_long else "short_factor"
     divisors: Tensor = torch.tensor(settings[name], dtype=torch.float64, device=theta.device)
-    if len(divisors) != len(theta):
-        raise ValueError(
-            f"{name} must hold one number for each of {len(theta)} pairs, got {len(divisors)}"
-        )
     return theta / divisors
 
 

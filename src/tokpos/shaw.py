@@ -17,7 +17,14 @@ from torch import nn
 from tokpos._band import collect_clipped, spread_clipped
 from tokpos._scores import check_scores, first_offset
 from tokpos._types import Float, Int, Tensor
-from tokpos.position import PositionEncoding, ScoreTerms, is_integer, offsets, over_heads
+from tokpos.position import (
+    PositionEncoding,
+    ScoreTerms,
+    _fits_batch,
+    is_integer,
+    offsets,
+    over_heads,
+)
 
 
 def clipped_offsets(offset: Int[Tensor, "*P"], clip: int) -> Int[Tensor, "*P"]:
@@ -219,6 +226,11 @@ class ShawEncoding(PositionEncoding):
         if self.value_vectors is not None:
             nn.init.xavier_uniform_(self.value_vectors)
 
+    @property
+    def adds_to_values(self) -> bool:
+        """Whether there are value vectors."""
+        return self.value_vectors is not None
+
     def into_scores(
         self,
         q: Float[Tensor, "*B H S_query d"],
@@ -254,7 +266,10 @@ class ShawEncoding(PositionEncoding):
         if first is not None:
             return ScoreTerms(inside=spread_clipped(products, len(key_positions), first))
         rows = self._rows(query_positions, key_positions)
-        return ScoreTerms(inside=products.gather(-1, rows.expand(*q.shape[:-1], rows.shape[-1])))
+        rows = rows.expand(*q.shape[:-1], rows.shape[-1])
+        # The gradient adds up what all keys of an offset send: in float32 at least.
+        exact = torch.promote_types(products.dtype, torch.float32)
+        return ScoreTerms(inside=products.to(exact).gather(-1, rows).to(products.dtype))
 
     def into_values(
         self,
@@ -298,8 +313,9 @@ class ShawEncoding(PositionEncoding):
             sums = collect_clipped(weights, self.clip, first)
         else:
             rows = self._rows(query_positions, key_positions).expand(weights.shape)
-            none = weights.new_zeros(*weights.shape[:-1], 2 * self.clip + 1)
-            sums = none.scatter_add(-1, rows, weights)
+            exact = torch.promote_types(weights.dtype, torch.float32)
+            none = weights.new_zeros(*weights.shape[:-1], 2 * self.clip + 1, dtype=exact)
+            sums = none.scatter_add(-1, rows, weights.to(exact)).to(weights.dtype)
         return sums @ self.value_vectors
 
     def _rows(self, query_positions: Tensor, key_positions: Tensor) -> Tensor:
@@ -327,11 +343,7 @@ def _check_pairs(offset: Tensor, x: Tensor, n_keys: int | None) -> None:
     *batch, _, n_queries, _ = x.shape
     given = list(offset.shape)
     pairs_fit = len(given) >= 2 and given[-2] == n_queries and n_keys in (None, given[-1])
-    rows_fit = len(given) == 2 or (
-        len(given) == len(batch) + 2
-        and all(n in (1, b) for n, b in zip(given, batch, strict=False))
-    )
-    if not (pairs_fit and rows_fit):
+    if not (pairs_fit and _fits_batch(given[:-2], batch)):
         pairs = [n_queries, "S_key" if n_keys is None else n_keys]
         allowed = f"{pairs}" + (f" or {[*batch, *pairs]}" if batch else "")
         raise ValueError(f"offset must be {allowed} for {list(x.shape)}, got {given}")

@@ -1,8 +1,9 @@
 """Other arrangements of the sinusoidal encoding, and the variant whose frequencies differ.
 
-The paper's formula alternates sine and cosine (`tokpos.sinusoidal`). Marian puts the same columns
-in another order: first every sine, then every cosine. A model trained with one order does not
-understand the other, and nothing in a shape tells them apart.
+The paper's formula alternates sine and cosine (`tokpos.sinusoidal`). transformers' Marian
+(``MarianSinusoidalPositionalEmbedding``) puts the same columns in another order: first every sine,
+then every cosine. A model trained with one order does not understand the other, and nothing in a
+shape tells them apart.
 
 The authors' own library, tensor2tensor, differs in more than the order. It spreads the
 wavelengths so that the last pair reaches ``10000 * 2 pi`` exactly, with D/2 - 1 where the paper's
@@ -81,7 +82,7 @@ def sinusoidal_concatenated(
     base: float = 10000.0,
     dtype: torch.dtype = torch.float32,
 ) -> Float[Tensor, "*P D"]:
-    """The paper's sines and cosines in two halves, as Marian has them.
+    """The paper's sines and cosines in two halves, as transformers' Marian has them.
 
     Parameters
     ----------

@@ -122,7 +122,7 @@ def t5_buckets(
     if not is_integer(offset):
         raise TypeError(f"offset must be integers, got {offset.dtype}")
     each = buckets // 2 if bidirectional else buckets
-    starts = torch.tensor(t5_bucket_starts(each, max_distance)[1:])
+    starts = torch.tensor(t5_bucket_starts(each, max_distance)[1:], device="cpu")
     starts = starts.to(offset.device, non_blocking=True)  # an accelerator need not wait for it
     offset = offset.long()
     distance = offset.abs() if bidirectional else (-offset).clamp(min=0)

@@ -356,7 +356,7 @@ class TransformerXLEncoding(PositionEncoding):
         Returns
         -------
         ScoreTerms
-            ``inside``, in the type of ``q``.
+            ``inside``, in float32, or in float64 if the queries are.
 
         Raises
         ------
@@ -369,7 +369,7 @@ class TransformerXLEncoding(PositionEncoding):
         exact = torch.promote_types(q.dtype, torch.float32)
         asking = q.to(exact) + self.position_bias[:, None]
         inside = distance_scores(asking, self.projection, query_positions, key_positions)
-        return ScoreTerms(inside=inside.to(q.dtype))
+        return ScoreTerms(inside=inside)
 
     def extra_repr(self) -> str:
         return f"heads={self.heads}, head_width={self.head_width}, width={self.width}"

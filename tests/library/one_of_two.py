@@ -98,6 +98,21 @@ def a_tied_head_split_by_vocabulary(rank: int, mesh: DeviceMesh) -> dict:
     }
 
 
+def a_tied_head_behind_redistribute(rank: int, mesh: DeviceMesh) -> dict:
+    torch.manual_seed(0)
+    table, head = TokenEmbedding(V, WIDTH), LanguageModelHead(V, WIDTH)
+    table.weight = nn.Parameter(distribute_tensor(table.weight, mesh, [Shard(0)]))
+    head.weight = table.weight
+    vectors = table(DTensor.from_local(IDS, mesh, [Replicate()]))
+    logits = head(vectors.redistribute(mesh, [Replicate()])).full_tensor()
+    result = {"out": logits.detach(), "raised": ""}
+    try:
+        loss_of(logits, IDS).backward()
+    except Exception as error:
+        result["raised"] = type(error).__name__
+    return result
+
+
 def an_id_without_a_row_in_a_split_table(rank: int, mesh: DeviceMesh) -> dict:
     table = TokenEmbedding(V, WIDTH)
     table = parallelize_module(table, mesh, RowwiseParallel(input_layouts=Replicate()))
@@ -120,6 +135,27 @@ def the_sequence_split(rank: int, mesh: DeviceMesh, name: str) -> dict:
     model, mine = model_with(name), PLACES[rank]
     logits = model(IDS[:, mine], mine, exchanges=[gathered] * 2)
     # Each process has the mean over half of the tokens: half of it is its part of the whole.
+    (loss_of(logits, IDS[:, mine]) / 2).backward()
+    grads = {}
+    for key, parameter in model.named_parameters():
+        dist.all_reduce(parameter.grad)
+        grads[key] = parameter.grad
+    return {"out": logits.detach(), "grads": grads}
+
+
+def gathered_apart(cache: KeyValueCache) -> KeyValueCache:
+    """The same with a collective each for keys and values: wrong, and silent."""
+    positions = [torch.empty_like(cache.positions) for _ in range(dist.get_world_size())]
+    dist.all_gather(positions, cache.positions)
+    keys, values = (
+        torch.cat(differentiable.all_gather(each), dim=-2) for each in (cache.keys, cache.values)
+    )
+    return KeyValueCache(keys, values, torch.cat(positions))
+
+
+def the_sequence_split_in_two_collectives(rank: int, mesh: DeviceMesh) -> dict:
+    model, mine = model_with("rope"), PLACES[rank]
+    logits = model(IDS[:, mine], mine, exchanges=[gathered_apart] * 2)
     (loss_of(logits, IDS[:, mine]) / 2).backward()
     grads = {}
     for key, parameter in model.named_parameters():
@@ -217,8 +253,10 @@ SCENARIOS = {
     "rows of TokenEmbedding": partial(rows, make=partial(TokenEmbedding, V, WIDTH, scale=True)),
     "rows of TokenEmbedding, by hand": rows_by_hand,
     "a tied head split by vocabulary": a_tied_head_split_by_vocabulary,
+    "a tied head behind redistribute": a_tied_head_behind_redistribute,
     "an ID without a row": an_id_without_a_row_in_a_split_table,
     **{f"sequence, {name}": partial(the_sequence_split, name=name) for name in CAUSAL},
+    "sequence, two collectives": the_sequence_split_in_two_collectives,
     **{f"step, {n}": partial(a_training_step, name=n, by_block=True) for n in CAUSAL},
     "step, whole model": partial(a_training_step, name="t5", by_block=False),
     "from the meta device": from_the_meta_device,

@@ -21,11 +21,13 @@ from tokpos.lookup import lookup, one_hot_product
 from tokpos.positions import (
     causal_mask,
     document_mask,
+    documents_of_lengths,
     positions_from_mask,
     positions_of_documents,
     positions_of_step,
 )
 from tokpos.roberta import RobertaEmbeddings
+from tokpos.rope import LAYOUTS, RotaryEncoding
 
 B, S, V = 2, 6, 11
 
@@ -109,3 +111,34 @@ def test_functions_of_ids_and_masks(device):
         causal_mask(positions, positions),
     ):
         assert made.device.type == device
+
+
+# Where another device is the default
+
+
+@pytest.mark.parametrize("name", sorted(CAUSAL))
+def test_a_layer_stays_where_its_input_is(name):
+    layer, x = Attention(WIDTH, HEADS, CAUSAL[name](), causal=True), x_on_the_cpu(B, S, WIDTH)
+    rows = torch.arange(S).repeat(B, 1)
+    given = [(x,), (x, torch.arange(S)), (x, rows)]
+    expected = [layer(*each) for each in given]
+    with torch.device("meta"):
+        for each, right in zip(given, expected, strict=True):
+            assert torch.equal(layer(*each), right)
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_a_rotation_in_blocks_stays_where_its_input_is(layout):
+    x, places = x_on_the_cpu(1, 8, 512, 64).bfloat16(), torch.arange(512)
+    encode = RotaryEncoding(64, layout=layout)
+    expected = encode(x, x, places, places)[0]
+    with torch.device("meta"):
+        assert torch.equal(encode(x, x, places, places)[0], expected)
+
+
+def test_documents_are_counted_on_the_host(device):
+    assert documents_of_lengths([2, 1], size=4).tolist() == [0, 0, 1, 2]
+
+
+def x_on_the_cpu(*shape):
+    return torch.randn(shape, generator=torch.Generator().manual_seed(0))

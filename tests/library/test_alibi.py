@@ -11,6 +11,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 from torch.func import vmap
+from torch.utils._python_dispatch import TorchDispatchMode
 
 from tokpos._diagonals import spread_diagonals, spread_diagonals_by_index
 from tokpos._scores import first_offset
@@ -393,6 +394,54 @@ def test_positions_of_a_narrow_integer_type_do_not_overflow(dtype):
         right = encode.into_scores(q, torch.tensor(query), torch.tensor(key)).outside
         places = torch.tensor(query, dtype=dtype), torch.tensor(key, dtype=dtype)
         assert torch.equal(encode.into_scores(q, *places).outside, right)
+
+
+@pytest.mark.parametrize("dtype", [torch.float64, torch.float32, torch.bfloat16])
+@pytest.mark.parametrize("slope_dtype", [torch.float64, torch.float32, torch.bfloat16])
+def test_the_fast_attention_takes_slopes_of_any_type(dtype, slope_dtype):
+    q, k, v = (randoms(1, 2, 5, 4, seed=seed).to(dtype) for seed in range(3))
+    out = alibi_attention(q, k, v, alibi_slopes(2, slope_dtype))
+    expected = alibi_attention(q.double(), k.double(), v.double(), alibi_slopes(2, torch.float64))
+    assert out.dtype == dtype
+    torch.testing.assert_close(out.double(), expected, rtol=0, atol=2 * torch.finfo(dtype).eps)
+
+
+@pytest.mark.parametrize("n_keys", [0, 3])
+def test_the_fast_attention_of_no_queries_is_empty(n_keys):
+    q, k, v = torch.zeros(1, 2, 0, 4), torch.zeros(1, 2, n_keys, 4), torch.zeros(1, 2, n_keys, 6)
+    for causal in (True, False):
+        assert alibi_attention(q, k, v, alibi_slopes(2), causal).shape == (1, 2, 0, 6)
+
+
+def test_a_device_without_float64_gets_finished_slopes():
+    class NoFloat64(TorchDispatchMode):
+        def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+            made = func(*args, **(kwargs or {}))
+            assert not (made.is_meta and made.dtype == torch.float64)
+            return made
+
+    with NoFloat64():
+        assert alibi_slopes(12, device="meta").is_meta
+        with torch.device("meta"):
+            assert alibi_slopes(12).is_meta
+    assert alibi_slopes(12).device.type == "cpu"
+
+
+def test_spreading_has_forward_derivatives():
+    values, tangent = (randoms(2, 6, seed=seed, dtype=torch.float64) for seed in range(2))
+    _, moved = torch.func.jvp(lambda x: spread_diagonals(x, 3), (values,), (tangent,))
+    torch.testing.assert_close(moved, spread_diagonals(tangent, 3))
+    asking = values.requires_grad_()
+    assert torch.autograd.gradcheck(
+        lambda x: spread_diagonals(x, 3), (asking,), check_forward_ad=True
+    )
+
+    def gradient(x):  # its derivative is that of the sum along the diagonals
+        return torch.func.grad(lambda y: spread_diagonals(y, 3).pow(3).sum())(x)
+
+    _, ahead = torch.func.jvp(gradient, (values.detach(),), (tangent,))
+    counts = torch.tensor([1.0, 2.0, 3.0, 3.0, 2.0, 1.0], dtype=torch.float64)
+    torch.testing.assert_close(ahead, 6 * counts * values.detach() * tangent)
 
 
 # Bad input

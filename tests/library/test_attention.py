@@ -28,6 +28,7 @@ from tokpos.attention import Attention
 from tokpos.dot_product_attention import attend, attend_explicitly, attention_weights
 from tokpos.position import PositionEncoding, ScoreTerms
 from tokpos.positions import document_mask, positions_from_mask, positions_of_documents
+from tokpos.rope_axes import MultiAxisRotaryEncoding, axial_plan
 
 every_encoding = pytest.mark.parametrize("name", sorted(CAUSAL))
 S = 7
@@ -534,3 +535,86 @@ def test_the_side_door_of_the_values_is_opened():
     added = (weights * offset).sum(-1, keepdim=True).expand(-1, -1, -1, HEAD_WIDTH)
     added = added.transpose(1, 2).flatten(-2) @ plain.output.weight.T
     close(beside(x), plain(x) + added)
+
+
+# Which kernel is taken
+
+
+class Kernels(TorchDispatchMode):
+    """Notes the name of each operation."""
+
+    def __init__(self):
+        super().__init__()
+        self.names = []
+
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        self.names.append(str(func))
+        return func(*args, **(kwargs or {}))
+
+    @property
+    def fused(self):
+        return any("flash_attention_for_cpu" in name for name in self.names)
+
+
+def test_a_term_for_all_samples_takes_the_fused_kernel():
+    q, k, v = heads(dtype=torch.float32)
+    terms = terms_of("outside, one for all samples", q, k.shape[-2])
+    assert terms.outside.dim() == 3
+    with Kernels() as kernels:
+        attend(q, k, v, terms)
+    assert kernels.fused
+
+
+@pytest.mark.parametrize(("name", "fused"), [("shaw", True), ("shaw-values", False)])
+@torch.no_grad()
+def test_only_vectors_for_the_values_need_the_weights(name, fused):
+    layer = layer_with(name, dtype=torch.float32)
+    with Kernels() as kernels:
+        layer(tokens(2, dtype=torch.float32))
+    assert kernels.fused == fused
+
+
+@every_encoding
+@pytest.mark.parametrize("causal", [True, False])
+def test_an_empty_sequence_gives_an_empty_one(name, causal):
+    x = tokens(2, length=0).requires_grad_()
+    out = run(layer_with(name, causal), x)
+    assert out.shape == x.shape
+    out.sum().backward()
+
+
+# Bad input
+
+
+def test_an_encoding_of_several_axes_is_refused():
+    plan = axial_plan(HEAD_WIDTH, spacing="dealt")
+    encode = MultiAxisRotaryEncoding(HEAD_WIDTH, plan, layout="interleaved")
+    with pytest.raises(TypeError, match="MultiAxisRotaryEncoding takes one on every axis"):
+        Attention(WIDTH, HEADS, encode)
+
+
+@pytest.mark.usefixtures("unchecked_shapes")
+@pytest.mark.parametrize("name", ["none", "shaw-values"])  # by the kernel, and by the formula
+def test_a_mask_is_for_all_samples_or_has_their_batch(name):
+    layer, x = layer_with(name), tokens(2)
+    for batch in ((), (1,), (2,)):
+        assert layer(x, mask=torch.ones(*batch, S, S, dtype=torch.bool)).shape == x.shape
+    for batch in ((2, 1), (1, 1), (3,)):
+        mask = torch.ones(*batch, S, S, dtype=torch.bool)
+        with pytest.raises(ValueError, match=r"mask must be \[7, 7\] or \[2, 7, 7\] .*no heads"):
+            layer(x, mask=mask)
+    with pytest.raises(ValueError, match=r"or \[1, 7, 7\] .* got \[3, 7, 7\]"):
+        layer(x[:1], mask=torch.ones(3, S, S, dtype=torch.bool))
+    with pytest.raises(ValueError, match=r"mask must be \[7, 7\] \(.* got \[1, 7, 7\]"):
+        layer(x[0], mask=torch.ones(1, S, S, dtype=torch.bool))
+
+
+@pytest.mark.usefixtures("unchecked_shapes")
+@pytest.mark.parametrize("way", [attend, attend_explicitly])
+def test_what_is_visible_is_for_all_or_has_the_batch_and_the_heads(way):
+    q, k, v = heads()
+    for axes in ((), (1, 1), (2, 1), (1, HEADS), (2, HEADS)):
+        assert way(q, k, v, visible=torch.ones(*axes, S, S + 2, dtype=torch.bool)).shape == q.shape
+    for axes in ((2,), (HEADS,), (3, 1), (2, 2), (1, 2, HEADS)):
+        with pytest.raises(ValueError, match=r"visible must be \[7, 9\] or \[2, 4, 7, 9\]"):
+            way(q, k, v, visible=torch.ones(*axes, S, S + 2, dtype=torch.bool))

@@ -301,7 +301,7 @@ for way in ("attention_weights", "attend", "attend_explicitly"):
     bad(f"dot_product_attention.{way}", partial(scores, way, Q, Q[..., :4]), ValueError, "q and k", "4", "8")
     bad(f"dot_product_attention.{way}", partial(scores, way, Q, Q[:, :3]), ValueError, "heads", "4", "3")
     bad(f"dot_product_attention.{way}", partial(scores, way, Q, Q, torch.ones(S, S)), TypeError, "visible", "float32", "bool")
-    bad(f"dot_product_attention.{way}", partial(scores, way, Q, Q, torch.ones(S, 3).bool()), ValueError, "visible", "[5, 3]", "[..., 5, 5]")
+    bad(f"dot_product_attention.{way}", partial(scores, way, Q, Q, torch.ones(S, 3).bool()), ValueError, "visible", "[5, 3]", "[2, 4, 5, 5]")
 bad("attention.Attention", lambda: Attention(30, 4), ValueError, "width", "30", "4")
 bad("attention.Attention", lambda: Attention(0, 4), ValueError, "width", "0", "at least 1")
 bad("attention.Attention", lambda: Attention(32, 4, n_kv_heads=3), ValueError, "n_kv_heads", "3", "4")
@@ -311,7 +311,7 @@ bad("attention.Attention.forward", lambda: LAYER(X.long()), TypeError, "x", "int
 bad("attention.Attention.forward", lambda: LAYER(X, FLOATS), TypeError, "positions", "float32", "integers")
 bad("attention.Attention.forward", lambda: LAYER(X, FEW), ValueError, "positions", "3", "5")
 bad("attention.Attention.forward", lambda: LAYER(X, mask=torch.ones(S, S)), TypeError, "mask", "float32", "bool")
-bad("attention.Attention.forward", lambda: LAYER(X, mask=torch.ones(S, 3).bool()), ValueError, "mask", "[5, 3]", "[..., 5, 5]")
+bad("attention.Attention.forward", lambda: LAYER(X, mask=torch.ones(S, 3).bool()), ValueError, "mask", "[5, 3]", "[2, 5, 5]")
 bad("attention.Attention.forward", lambda: LAYER(X, padding_mask=torch.ones(2, S)), TypeError, "padding_mask", "float32", "integers")
 bad("attention.Attention.forward", lambda: LAYER(X, padding_mask=torch.ones(2, 3).bool()), ValueError, "padding_mask", "[2, 3]", "[2, 5]")
 bad("attention.Attention.step", lambda: LAYER.step(X, None, FEW), ValueError, "positions", "3", "5")
@@ -338,6 +338,7 @@ bad("language_model.CausalLanguageModel.generate", lambda: MODEL.generate(IDS, 3
 bad("language_model.CausalLanguageModel.generate", lambda: MODEL.generate(IDS[0], 3), ValueError, "ids", "[3]", "[B, S]")
 bad("language_model.CausalLanguageModel.generate", lambda: MODEL.generate(IDS, -1), ValueError, "n_tokens", "-1")
 bad("language_model.CausalLanguageModel.generate", lambda: MODEL.generate(IDS, 1, padding_mask=torch.tensor([[1, 1, 0]])), ValueError, "padding_mask", "[0]", "left")
+bad("language_model.CausalLanguageModel.generate", lambda: MODEL.generate(IDS, 1, padding_mask=torch.ones(3).long()), ValueError, "padding_mask", "[3]", "[1, 3]")
 
 # Tokenizers
 WORDS = Vocabulary(["<PAD>", "<UNK>", "cat"])

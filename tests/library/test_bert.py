@@ -227,6 +227,14 @@ def test_fused_compiles_exports_and_vmaps():
     assert torch.equal(torch.func.vmap(fused)(many), torch.stack([fused(each) for each in many]))
 
 
+@pytest.mark.parametrize("wrong", [20, 27, 39, -1, 1000])  # of 20 tokens
+def test_fused_finds_no_row_of_another_segment_where_values_cannot_be_read(wrong):
+    fused, ids, segment = tiny_layer().fused(), torch.tensor([[[3, wrong]]]), torch.tensor([[0, 0]])
+    for segments in ((), (segment,), (1 - segment,)):
+        with pytest.raises((IndexError, RuntimeError), match="out of range"):
+            torch.func.vmap(lambda each, rest=segments: fused(each, *rest))(ids)
+
+
 # Safetensors
 
 

@@ -288,3 +288,30 @@ def test_it_is_gpt2_with_a_learned_table():
 
 def test_the_base_encoding_is_none():
     assert type(CausalLanguageModel(V, WIDTH, 1, HEADS).encoding) is PositionEncoding
+
+
+# Generating
+
+
+@pytest.mark.parametrize("cached", [True, False])
+def test_without_padding_one_row_of_positions_serves_the_batch(cached):
+    seen = []
+
+    class Watching(PositionEncoding):
+        def into_scores(self, q, query_positions, key_positions):
+            seen.append((query_positions.tolist(), key_positions.tolist()))
+            return super().into_scores(q, query_positions, key_positions)
+
+    model = CausalLanguageModel(V, WIDTH, 1, HEADS, Watching())
+    model.generate(ids(2, 3), 3, cached=cached)
+    rows = [(list(range(n)), list(range(n))) for n in (3, 4, 5)]
+    steps = [rows[0], ([3], [0, 1, 2, 3]), ([4], [0, 1, 2, 3, 4])]
+    assert seen == (steps if cached else rows)
+
+
+@pytest.mark.usefixtures("unchecked_shapes")
+@pytest.mark.parametrize("shape", [(3,), (1, 3), (2, 2), (2, 3, 1)])
+def test_a_padding_mask_of_another_shape_is_refused(shape):
+    model = CausalLanguageModel(V, WIDTH, 1, HEADS)
+    with pytest.raises(ValueError, match=r"padding_mask must have the shape of ids, \[2, 3\]"):
+        model.generate(ids(2, 3), 2, padding_mask=torch.ones(shape, dtype=torch.int64))

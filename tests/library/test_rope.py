@@ -40,8 +40,6 @@ LENGTHENED = (
     {"rope_type": "dynamic", "factor": 2, "original_max_position_embeddings": 16},
     {"rope_type": "proportional", "partial_rotary_factor": 0.5},
 )
-# torch itself scripts its decompositions for forward mode, and warns of it.
-forward_mode = pytest.mark.filterwarnings("ignore:.torch.jit.script:DeprecationWarning")
 
 
 def draw(*shape: int, dtype: torch.dtype = torch.float32, seed: int = 0) -> torch.Tensor:
@@ -532,7 +530,6 @@ def test_grouped_queries_of_another_length():
 # Gradients
 
 
-@forward_mode
 @layouts
 @pytest.mark.parametrize("rotary_width", [2, 4])
 def test_gradients_of_first_and_second_order_and_forward_mode(layout, rotary_width):
@@ -586,7 +583,6 @@ def test_the_angles_get_a_gradient_where_they_ask_for_one():
     assert torch.autograd.gradcheck(call, speeds)
 
 
-@forward_mode
 def test_a_tangent_without_a_gradient():
     turn = rotation(torch.arange(3), frequencies(4))
     x, t = draw(1, 3, 4), draw(1, 3, 4, seed=1)
@@ -774,3 +770,33 @@ DYNAMIC = {"rope_type": "dynamic", "factor": 2.0, "original_max_position_embeddi
 def test_bad_input_is_refused_by_name(call, error, words):
     with pytest.raises(error, match=words):
         call()
+
+
+@layouts
+@pytest.mark.parametrize("rotate_", [rotate, rotate_by_formula])
+@pytest.mark.parametrize(
+    ("dtype", "turn_dtype", "exact"),
+    [
+        (torch.bfloat16, torch.bfloat16, torch.float32),
+        (torch.float32, torch.bfloat16, torch.float32),
+        (torch.float64, torch.float32, torch.float64),
+    ],
+)
+def test_a_rotation_of_another_type_costs_no_digits(rotate_, layout, dtype, turn_dtype, exact):
+    x = draw(2, 7, 8, dtype=dtype)
+    turn = rotation(torch.arange(7), frequencies(8), dtype=turn_dtype)
+    wide = Rotation(turn.cos.to(exact), turn.sin.to(exact))
+    right = rotate_by_formula(x.to(exact), wide, layout).to(dtype)
+    assert torch.equal(rotate_(x, turn, layout), right)
+
+
+@pytest.mark.parametrize("name", ["base", "scaling", "rotary_width"])
+def test_what_the_frequencies_were_made_of_is_fixed(name):
+    encode = RotaryEncoding(8, layout="interleaved", scaling={"rope_type": "linear", "factor": 2})
+    with pytest.raises(AttributeError):
+        setattr(encode, name, 4)
+    with pytest.raises(TypeError):
+        encode.scaling["factor"] = 4
+    assert encode.base == 10000 and encode.rotary_width == 8
+    assert encode.scaling == {"rope_type": "linear", "factor": 2}
+    assert copy.deepcopy(encode).scaling == pickle.loads(pickle.dumps(encode)).scaling

@@ -7,6 +7,7 @@ import pickle
 
 import pytest
 import torch
+from torch._subclasses.fake_tensor import FakeTensorMode
 from transformers import Qwen2VLConfig, Qwen3VLConfig
 from transformers.models.pixtral.configuration_pixtral import PixtralVisionConfig
 from transformers.models.pixtral.modeling_pixtral import PixtralVisionRotaryEmbedding
@@ -33,6 +34,7 @@ from tokpos.sinusoidal import frequencies
 
 layouts = pytest.mark.parametrize("layout", LAYOUTS)
 IMAGE = grid_positions(3, 4)
+PLAN = axial_plan(8, spacing="dealt")
 
 
 def draw(*shape: int, dtype: torch.dtype = torch.float32) -> torch.Tensor:
@@ -43,6 +45,49 @@ def both(encode, x, positions):
     q, k = encode(x, x, positions, positions)
     assert torch.equal(q, k)
     return q
+
+
+def test_queries_and_keys_of_one_place_share_the_rotation(monkeypatch):
+    made = []
+
+    def counted(*given):
+        made.append(given)
+        return axes_rotation(*given)
+
+    monkeypatch.setattr("tokpos.rope_axes.axes_rotation", counted)
+    encode, x = MultiAxisRotaryEncoding(8, PLAN, layout="half-split"), draw(1, 12, 8)
+    encode(x, x, IMAGE, IMAGE)
+    assert len(made) == 1
+    encode(x, x.double(), IMAGE, IMAGE)
+    encode(x, x, IMAGE, IMAGE.clone())
+    assert len(made) == 5
+
+
+@pytest.mark.usefixtures("unchecked_shapes")
+@pytest.mark.parametrize(
+    "make_plan",
+    [
+        lambda: axial_plan(8, spacing="dealt"),
+        lambda: axial_plan(8, spacing="repeated"),
+        lambda: section_plan([2, 2], interleaved=True),
+    ],
+)
+def test_built_among_fake_and_meta_tensors(make_plan):
+    def build():
+        return MultiAxisRotaryEncoding(8, make_plan(), layout="half-split")
+
+    x, right = draw(1, 12, 8), both(build(), draw(1, 12, 8), IMAGE)
+    with torch.device("meta"):
+        built = build()
+    assert torch.equal(both(built, x, IMAGE), right)
+    there = built(x.to("meta"), x.to("meta"), *[IMAGE.to("meta")] * 2)[0]
+    assert there.is_meta and there.shape == x.shape
+    assert axes_rotation(IMAGE.to("meta"), make_plan()).cos.is_meta
+    real = build()
+    with FakeTensorMode():
+        x, places = torch.zeros(1, 12, 8), torch.zeros(2, 12, dtype=torch.int64)
+        for encode in (build(), real):
+            assert encode(x, x, places, places)[0].shape == x.shape
 
 
 # Against transformers
@@ -297,6 +342,25 @@ X = torch.zeros(2, 12, 8)
             ),
             ValueError,
             "plan has 2 axes and 4 frequencies",
+        ),
+        (
+            lambda: axes_rotation(IMAGE, AxisPlan((0, 1), torch.ones(2))),
+            TypeError,
+            "frequencies must be float64, got torch.float32",
+        ),
+        (
+            lambda: MultiAxisRotaryEncoding(
+                8, AxisPlan((0, 1), torch.ones(2)), layout="half-split"
+            ),
+            TypeError,
+            "frequencies must be float64, got torch.float32",
+        ),
+        (
+            lambda: MultiAxisRotaryEncoding(
+                8, axial_plan(8, spacing="dealt", device="meta"), layout="half-split"
+            ),
+            ValueError,
+            "plan must hold numbers; its frequencies are on the meta device",
         ),
         (
             lambda: encoding()(X, X, IMAGE, IMAGE[0]),

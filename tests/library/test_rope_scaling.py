@@ -270,6 +270,11 @@ def test_the_modules_length_chooses_the_rule():
             "short_factor must hold one number for each of 4 pairs, got 3",
         ),
         (
+            {**LONG, "short_factor": [1.0] * 4, "long_factor": [1.0] * 5},
+            ValueError,
+            "long_factor must hold one number for each of 4 pairs, got 5",
+        ),
+        (
             {name: LONG[name] for name in LONG if name != "factor"},
             ValueError,
             "'longrope' needs factor or attention_factor",

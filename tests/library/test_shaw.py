@@ -11,6 +11,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch.func import vmap
+from torch.utils._python_dispatch import TorchDispatchMode
 
 from tokpos._band import collect_clipped, spread_clipped
 from tokpos.position import PositionEncoding, offsets
@@ -228,6 +229,54 @@ def test_half_precision_and_autocast(dtype):
     with torch.autocast("cpu", dtype=dtype):
         mixed = made(16, 4).float().into_scores(q.float(), place, place).inside
     assert mixed.dtype == dtype and ((mixed.double() - exact).abs() <= 8 * step).all()
+
+
+@pytest.mark.parametrize("consecutive", [True, False])
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
+def test_many_keys_of_an_offset_are_summed_in_float32(dtype, consecutive):
+    encode = ShawEncoding(3, 1, values=True, dtype=dtype)
+    with torch.no_grad():
+        encode.value_vectors.copy_(torch.eye(3))
+    query, key = torch.tensor([0, 1]), torch.arange(4096)
+    key = key if consecutive else key.flip(0)
+    q = torch.ones(1, 1, 2, 3, dtype=dtype)
+    right = torch.tensor([[0.0, 1.0, 4095.0], [1.0, 1.0, 4094.0]], dtype=dtype)
+    # A sum in half precision stops to grow, at 256 ones in bfloat16.
+    weights = torch.ones(1, 1, 2, 4096, dtype=dtype)
+    assert torch.equal(encode.into_values(weights, query, key)[0, 0], right)
+    encode.into_scores(q, query, key).inside.sum().backward()
+    torch.testing.assert_close(encode.key_vectors.grad[:, 0], right.float().sum(0).to(dtype))
+
+
+@pytest.mark.parametrize("consecutive", [True, False])
+def test_no_scatter_add_is_left_in_half_precision(consecutive):
+    kinds = []  # an accelerator keeps such a sum in the type it is given, the CPU does not
+
+    class Sums(TorchDispatchMode):
+        def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+            if "scatter_add" in str(func):
+                kinds.append(args[0].dtype)
+            return func(*args, **(kwargs or {}))
+
+    encode = ShawEncoding(3, 1, values=True, dtype=torch.bfloat16)
+    query, key = torch.arange(4), torch.arange(4) if consecutive else torch.tensor([3, 1, 2, 0])
+    with Sums():
+        encode.into_values(torch.ones(1, 1, 4, 4, dtype=torch.bfloat16), query, key)
+        q = torch.ones(1, 1, 4, 3, dtype=torch.bfloat16)
+        encode.into_scores(q, query, key).inside.sum().backward()
+    assert len(kinds) >= 2 and set(kinds) == {torch.float32}
+
+
+def test_the_band_has_forward_derivatives():
+    for function, x in (
+        (lambda x: spread_clipped(x, 6, -2), randoms(2, 5, 7)),
+        (lambda x: collect_clipped(x, 3, -2), randoms(2, 5, 6)),
+    ):
+        tangent = torch.ones_like(x)
+        _, moved = torch.func.jvp(function, (x,), (tangent,))
+        torch.testing.assert_close(moved, function(tangent))
+        asking = x.requires_grad_()
+        assert torch.autograd.gradcheck(function, (asking,), check_forward_ad=True)
 
 
 def test_state_copies_and_the_meta_device():
