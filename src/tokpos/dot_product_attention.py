@@ -190,7 +190,7 @@ def attend(
         if visible is None:
             return F.scaled_dot_product_attention(q, k, v, scale=scale, enable_gqa=grouped)
         term: Tensor | None = None
-    elif q.dtype in (torch.float16, torch.bfloat16) or in_autocast(q):
+    elif q.dtype in (torch.float16, torch.bfloat16) or in_autocast(q) or _in_transform(q):
         return attend_explicitly(q, k, v, terms, visible, scale)
     else:
         term = _one_term(terms, q.shape[-1] ** -0.5 if scale is None else scale).to(q.dtype)
@@ -204,6 +204,11 @@ def attend(
         mask = term.masked_fill(~mask, -torch.inf)
     out = F.scaled_dot_product_attention(q, k, v, mask, scale=scale, enable_gqa=grouped)
     return out.masked_fill(~sees_any, 0.0)
+
+
+def _in_transform(q: Tensor) -> bool:
+    """Whether `torch.func` is at work: PyTorch 2.14's kernel has no gradient for a term there."""
+    return not torch.compiler.is_compiling() and torch._C._functorch.is_functorch_wrapped_tensor(q)
 
 
 def _one_term(terms: ScoreTerms, scale: float) -> Tensor:
