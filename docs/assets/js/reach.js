@@ -2,7 +2,8 @@
 // Material makes the copy button of each code block a landmark, which is noise to a screen reader.
 (function () {
   "use strict";
-  const WIDE = ".md-typeset pre > code, .md-typeset__scrollwrap, .formula, .drawing";
+  const WIDE =
+    ".md-typeset pre > code, .md-typeset__scrollwrap, .md-typeset table, .formula, .drawing";
 
   function reach() {
     for (const element of document.querySelectorAll(WIDE)) {
