@@ -20,7 +20,9 @@ def test_axe_finds_nothing(watch: Open, samples: list[str], width: int, part: st
             watched.page.wait_for_timeout(150)
             watched.page.evaluate(LIGHTEN)
             problems += [f"{path}: {found}" for found in violations(watched.page)]
-            to_mode(watched.page, "dark")  # only the colors are others
+            if "zh/" in path or "api/" in path:
+                continue  # the dark colors are those of the English page
+            to_mode(watched.page, "dark")
             dark = violations(watched.page, "color-contrast")
             problems += [f"{path}, dark: {found}" for found in dark]
 

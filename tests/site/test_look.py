@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 import pytest
-from playwright.sync_api import Browser, Page
+from playwright.sync_api import Page
 
-from tests.site.conftest import Open, Watched, collected
+from tests.site.conftest import Open, collected
 
 LESSON = "lessons/lookup.html"
 Mode = Literal["light", "dark"]
@@ -44,52 +44,6 @@ def to_mode(page: Page, mode: Mode) -> None:
         "(scheme) => [scheme, undefined].includes(document.body.dataset.mdColorScheme)",
         arg=SCHEMES[mode],
     )
-
-
-SMALL = """async (width) => {
-  const settle = () => new Promise((done) => setTimeout(done, 150));
-  await settle();
-  const all = [...document.querySelectorAll("article :not(svg *, .katex *)")];
-  const scrolls = (e) => e.scrollWidth > e.clientWidth + 1 && e.clientWidth > 0 &&
-    ["auto", "scroll"].includes(getComputedStyle(e).overflowX);
-  const name = (e) => e.outerHTML.slice(0, 80);
-  return {
-    wide: Math.max(document.documentElement.scrollWidth, document.body.scrollWidth),
-    culprits: all.filter((e) => e.getBoundingClientRect().right > width).slice(0, 3).map(name),
-    scrolling: all.filter(scrolls).length,
-    stuck: all.filter((e) => scrolls(e) && e.tabIndex < 0).map(name),
-  };
-}"""
-
-
-@pytest.fixture(scope="module")
-def small(paths: list[str], browser: Browser, address: str) -> dict[tuple[str, int], Any]:
-    """Every page on two small screens."""
-    found = {}
-    with browser.new_context(locale="en-US") as context:
-        watched = Watched(context.new_page(), address)
-        for path in paths:
-            for width in (390, 320):
-                watched.page.set_viewport_size({"width": width, "height": 844})
-                if width == 390:
-                    watched.go(path)
-                found[path, width] = watched.page.evaluate(SMALL, width)
-    return found
-
-
-def test_no_page_scrolls_sideways(small: dict[tuple[str, int], Any]) -> None:
-    with collected() as problems:
-        for (path, width), seen in small.items():
-            if seen["wide"] > width:
-                at = " | ".join(seen["culprits"])
-                problems.append(f"{path} on {width}: {seen['wide']} pixels wide, at {at}")
-
-
-def test_wide_things_can_be_scrolled_by_keyboard(small: dict[tuple[str, int], Any]) -> None:
-    assert any(seen["scrolling"] for seen in small.values()), "nothing is wide on a small screen"
-    with collected() as problems:
-        for (path, width), seen in small.items():
-            problems += [f"{path} on {width}: {element}" for element in seen["stuck"]]
 
 
 FIGURE = re.compile(r'<svg [^>]*class="tp-figure".*?</svg>', re.DOTALL)

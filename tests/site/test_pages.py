@@ -39,6 +39,21 @@ FACTS = """() => {
   };
 }"""
 
+SMALL = """async (width) => {
+  await new Promise((done) => setTimeout(done, 150));
+  const all = [...document.querySelectorAll("article :not(svg *, .katex *)")];
+  const scrolls = (e) => e.scrollWidth > e.clientWidth + 1 && e.clientWidth > 0 &&
+    ["auto", "scroll"].includes(getComputedStyle(e).overflowX);
+  const name = (e) => e.outerHTML.slice(0, 80);
+  return {
+    wide: Math.max(document.documentElement.scrollWidth, document.body.scrollWidth),
+    culprits: all.filter((e) => e.getBoundingClientRect().right > width).slice(0, 3).map(name),
+    scrolling: all.filter(scrolls).length,
+    stuck: all.filter((e) => scrolls(e) && e.tabIndex < 0).map(name),
+  };
+}"""
+WIDTHS = (390, 320)
+
 # A command or a bracket of TeX, a dollar, an expression that was not computed.
 RAW = re.compile(r"\\[a-zA-Z({\[].{0,20}|.{0,20}\$.{0,20}|\{\{.*?\}\}")
 
@@ -50,13 +65,18 @@ def seen(paths: list[str], browser: Browser, address: str) -> dict[str, Facts]:
     """The facts of every page; opening them all is done once."""
     found = {}
     with browser.new_context(locale="en-US") as context:
+        watched = Watched(context.new_page(), address)
         for path in paths:
-            watched = Watched(context.new_page(), address)
+            watched.page.set_viewport_size({"width": 1280, "height": 844})
             status = watched.go(path)
             watched.page.wait_for_timeout(150)  # what Material does after the load
             facts = watched.page.evaluate(FACTS)
-            found[path] = {**facts, "status": status, "troubles": watched.troubles}
-            watched.page.close()
+            small = {}
+            for width in WIDTHS:
+                watched.page.set_viewport_size({"width": width, "height": 844})
+                small[width] = watched.page.evaluate(SMALL, width)
+            troubles, watched.troubles = watched.troubles, []
+            found[path] = {**facts, "status": status, "troubles": troubles, "small": small}
     return found
 
 
@@ -200,6 +220,23 @@ def test_the_policy_holds(watch: Open) -> None:
     assert not ran
     assert len(watched.troubles) == 1
     assert "Content Security Policy" in watched.troubles.pop()
+
+
+def test_no_page_scrolls_sideways(seen: dict[str, Facts]) -> None:
+    with collected() as problems:
+        for path, facts in seen.items():
+            for width, small in facts["small"].items():
+                if small["wide"] > width:
+                    at = " | ".join(small["culprits"])
+                    problems.append(f"{path} on {width}: {small['wide']} pixels wide, at {at}")
+
+
+def test_wide_things_can_be_scrolled_by_keyboard(seen: dict[str, Facts]) -> None:
+    small = {(p, width): one for p, f in seen.items() for width, one in f["small"].items()}
+    assert any(one["scrolling"] for one in small.values()), "nothing is wide on a small screen"
+    with collected() as problems:
+        for (path, width), one in small.items():
+            problems += [f"{path} on {width}: {element}" for element in one["stuck"]]
 
 
 @pytest.mark.parametrize("folder", ["", "zh/"])
