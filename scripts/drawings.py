@@ -20,6 +20,7 @@ from scripts import api
 from scripts.assemble import LANGUAGES, SVG
 from scripts.execute import Result
 from scripts.lesson import Code, Lesson
+from scripts.translations import Place
 
 PLACE = re.compile(r'<div class="drawing" data-of="([\w.]+)"></div>')
 _NAMED = re.compile(r"\bnamed ``([\w-]+)``")
@@ -78,16 +79,16 @@ class ShowDrawings(griffe.Extension):
     def on_package(self, *, pkg: griffe.Module, loader: griffe.GriffeLoader, **kwargs: Any) -> None:
         makers = {path for _, path in _makers(pkg)}
 
-        def show(match: re.Match[str]) -> str:
-            return _place(match[1]) if match[1] in makers else match[0]
-
         for entry in map(api.final, api.walk(pkg)):
             if not entry.docstring:
                 continue
             sections = entry.docstring.parsed
             for section in sections:
                 if isinstance(section, griffe.DocstringSectionText):
-                    section.value = _ALONE.sub(show, section.value)
+                    for name in set(_ALONE.findall(section.value)) - makers:
+                        place = Place(entry, "text")
+                        log.warning(str(place.problem(f"`{name}`", f"`{name}` draws no figure")))
+                    section.value = _ALONE.sub(lambda found: _place(found[1]), section.value)
             if entry.path in makers:
                 sections.insert(1, griffe.DocstringSectionText(_place(entry.path)))
 

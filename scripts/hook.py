@@ -211,7 +211,7 @@ def _without_drawings(text: str, page: Page) -> str:
         kept.append(match[0])
         return f"<!--drawing {len(kept) - 1}-->"
 
-    session.drawings[page.file.abs_dest_path] = kept
+    session.kept_drawings[page.file.abs_dest_path] = kept
     return re.sub(r'(?<=<div class="drawing">)<svg .*?</svg>', keep, text, flags=re.DOTALL)
 
 
@@ -236,7 +236,7 @@ def _formula_failed(error: katex.FormulaError, html: str, page: Page, language: 
 
 @event_priority(-100)
 def on_post_page(output: str, page: Page, config: MkDocsConfig) -> str:
-    kept = session.drawings.pop(page.file.abs_dest_path, [])
+    kept = session.kept_drawings.pop(page.file.abs_dest_path, [])
     output = re.sub(r"<!--drawing (\d+)-->", lambda match: kept[int(match[1])], output)
     output = drawings.put(output, session.book.drawings, _language(config))
     return _protected(output, page.file.src_uri)

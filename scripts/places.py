@@ -13,7 +13,11 @@ from collections.abc import Callable
 from scripts.lesson import Problem
 
 LOGGERS = ("mkdocs.structure.pages", "mkdocs.plugins.mkdocs_autorefs._internal.plugin")
-DOCSTRINGS = ("mkdocs.scripts.api_links", "mkdocs.scripts.translations")
+DOCSTRINGS = (
+    "mkdocs.scripts.api_links",
+    "mkdocs.scripts.drawings",
+    "mkdocs.scripts.translations",
+)
 SOURCE = re.compile(r"(src/(\S+))\.py:(\d+): (.*)", re.DOTALL)
 PAGE = re.compile(r"'([\w./-]+\.(?:ipynb|md))' contains|(?:^|\s)([\w./-]+\.(?:ipynb|md)):")
 QUOTED = re.compile(r"(?:link|target) '([^']+)'")

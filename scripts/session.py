@@ -16,7 +16,7 @@ first: str | None = None  # the configuration whose build starts the others
 book: Book
 places: Places
 stage: Stage | None = None
-drawings: dict[str, list[str]] = {}  # of each page that is being made, by the file it goes to
+kept_drawings: dict[str, list[str]] = {}  # of each page in the making, by the file it goes to
 
 
 def open_book(root: Path) -> Book:

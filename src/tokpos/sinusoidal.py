@@ -308,14 +308,16 @@ class SinusoidalEncoding(PositionEncoding):
             If the width of ``x`` is another, or the positions do not fit ``x``.
         """
         check_input(x, positions, self.width)
-        exact = torch.promote_types(x.dtype, torch.float32)
-        if positions is None:
-            encoding = sinusoidal_table(x.shape[-2], self.width, self.base, exact, x.device)
-        else:
-            encoding = sinusoidal(positions, self.width, self.base, exact)
-        return (x + encoding).to(x.dtype)
+        return (x + self._rows(x, positions)).to(x.dtype)
 
     forward = into_input
+
+    def _rows(self, x: Tensor, positions: Tensor | None) -> Tensor:
+        """What is added to each token vector, in float32 or better."""
+        exact = torch.promote_types(x.dtype, torch.float32)
+        if positions is None:
+            return sinusoidal_table(x.shape[-2], self.width, self.base, exact, x.device)
+        return sinusoidal(positions, self.width, self.base, exact)
 
     def extra_repr(self) -> str:
         """The two settings."""

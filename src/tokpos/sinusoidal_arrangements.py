@@ -18,7 +18,7 @@ import torch
 
 from tokpos._types import Float, Int, Tensor
 from tokpos.position import PositionEncoding
-from tokpos.sinusoidal import check_input, frequencies, sinusoidal, sinusoidal_table, waves
+from tokpos.sinusoidal import SinusoidalEncoding, check_input, sinusoidal, waves
 
 
 def to_concatenated(x: Float[Tensor, "*B D"]) -> Float[Tensor, "*B D"]:
@@ -212,7 +212,7 @@ def tensor2tensor_sinusoidal(
     return to_concatenated(waves(positions, turn, dtype))
 
 
-class ConcatenatedEncoding(PositionEncoding):
+class ConcatenatedEncoding(SinusoidalEncoding):
     """Adds `sinusoidal_concatenated` to the token vectors: through door 1, the input.
 
     Parameters
@@ -234,52 +234,8 @@ class ConcatenatedEncoding(PositionEncoding):
              [0.8415, 0.0100, 0.5403, 0.9999]]])
     """
 
-    def __init__(self, width: int, base: float = 10000.0) -> None:
-        super().__init__()
-        frequencies(width, base, device="meta")  # refuses a bad setting now, not at the first use
-        self.width = width
-        self.base = base
-
-    def into_input(
-        self,
-        x: Float[Tensor, "*B S D"],
-        positions: Int[Tensor, "*P S"] | None = None,
-    ) -> Float[Tensor, "*B S D"]:
-        """Add to each token vector the encoding of its position.
-
-        Parameters
-        ----------
-        x
-            Token vectors. The batch stands first, the sequence second.
-        positions
-            The position of each token: one row for the whole batch, or one row for each sample.
-            Left out, they are 0, 1, 2, ...
-
-        Returns
-        -------
-        Float[Tensor, "*B S D"]
-            The sum, in the type of ``x``.
-
-        Raises
-        ------
-        TypeError
-            If ``x`` is not floating-point, or the positions are not integers.
-        ValueError
-            If the width of ``x`` is another, or the positions do not fit ``x``.
-        """
-        check_input(x, positions, self.width)
-        exact = torch.promote_types(x.dtype, torch.float32)
-        if positions is None:
-            rows = sinusoidal_table(x.shape[-2], self.width, self.base, exact, x.device)
-        else:
-            rows = sinusoidal(positions, self.width, self.base, exact)
-        return (x + to_concatenated(rows)).to(x.dtype)
-
-    forward = into_input
-
-    def extra_repr(self) -> str:
-        """The two settings."""
-        return f"width={self.width}, base={self.base:g}"
+    def _rows(self, x: Tensor, positions: Tensor | None) -> Tensor:
+        return to_concatenated(super()._rows(x, positions))
 
 
 class Tensor2TensorEncoding(PositionEncoding):

@@ -52,7 +52,11 @@ def site(tmp_path) -> TinySite:
     entries = "".join(f'\nmsgid "{ours}"\nmsgstr "{theirs}"\n' for ours, theirs in texts.items())
     site.write(catalogue, (site.root / catalogue).read_text(encoding="utf-8") + entries)
     shows = "            - scripts.drawings.ShowDrawings: {}\n"
-    site.edit("mkdocs.yml", "          docstring_style", f"          extensions:\n{shows}          docstring_style")
+    site.edit(
+        "mkdocs.yml",
+        "          docstring_style",
+        f"          extensions:\n{shows}          docstring_style",
+    )
     translates = "{catalogue: docs/translations/zh.po}\n"
     site.edit("mkdocs.zh.yml", translates, translates + shows)
     return site
@@ -85,4 +89,13 @@ def test_a_gallery_that_raises_fails_the_build_with_its_place(site: TinySite) ->
 def test_a_figure_that_no_gallery_draws_fails_the_build(site: TinySite) -> None:
     site.edit("src/pack/figures.py", "return [dot()]", "return []")
     done = site.build()
-    assert done.returncode and "pack.figures.dot: its module's gallery does not draw it" in done.stdout
+    assert (
+        done.returncode and "pack.figures.dot: its module's gallery does not draw it" in done.stdout
+    )
+
+
+def test_a_docstring_that_asks_for_what_draws_nothing_fails_the_build(site: TinySite) -> None:
+    site.edit("src/pack/__init__.py", "`pack.figures.dot`", "`pack.figures.dots`")
+    done = site.build()
+    assert done.returncode and "src/pack/__init__.py:3: " in done.stdout
+    assert "`pack.figures.dots` draws no figure" in done.stdout
