@@ -83,12 +83,17 @@ class ShowDrawings(griffe.Extension):
             if not entry.docstring:
                 continue
             sections = entry.docstring.parsed
+            text = Place(entry, "text")
+
+            def show(found: re.Match[str], text: Place = text) -> str:
+                if found[1] in makers:
+                    return _place(found[1])
+                log.warning(str(text.problem(found[0], f"{found[0]} draws no figure")))
+                return found[0]
+
             for section in sections:
                 if isinstance(section, griffe.DocstringSectionText):
-                    for name in set(_ALONE.findall(section.value)) - makers:
-                        place = Place(entry, "text")
-                        log.warning(str(place.problem(f"`{name}`", f"`{name}` draws no figure")))
-                    section.value = _ALONE.sub(lambda found: _place(found[1]), section.value)
+                    section.value = _ALONE.sub(show, section.value)
             if entry.path in makers:
                 sections.insert(1, griffe.DocstringSectionText(_place(entry.path)))
 

@@ -26,6 +26,11 @@ def road() -> Figure:
     """From a sentence to the first attention layer, each lesson beside its station.
 
     Narrow and tall, so that a phone shows it at its natural size.
+
+    Returns
+    -------
+    Figure
+        A figure named ``road``.
     """
 
     def draw(canvas: Canvas) -> None:
