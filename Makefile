@@ -7,7 +7,7 @@ export PYTHONPATH := src
 export PYTHONUNBUFFERED := 1
 export NO_MKDOCS_2_WARNING := 1# Material's notice about MkDocs 2, which the locks exclude
 
-.PHONY: help serve site test check bench figures reviewed translations lock clean for-site for-tests
+.PHONY: help serve site test check bench reproduce figures reviewed translations lock clean for-site for-tests
 
 help:  ## this list
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/make \1\t\2/p' Makefile | expand -t 20
@@ -28,6 +28,9 @@ check: for-tests  ## ruff, mypy, and the structure of the lessons
 
 bench: for-site  ## cost beside the limit and other libraries (ROW=rope CHECK=1 KEEP=1)
 	@$(python) -W ignore -m scripts.bench $(if $(ROW),--row $(ROW)) $(if $(CHECK),--check) $(if $(KEEP),--keep)
+
+reproduce: for-site  ## build this commit in unlike ways and compare every byte
+	@$(python) -m scripts.reproduce
 
 figures: for-site  ## write every figure as SVG and PNG into figures/
 	@$(python) -m scripts.figures

@@ -238,9 +238,9 @@ class Book:
         text = assemble.page(
             page.lesson, page.result, language, words, names, page.problems, on_top=page.stale
         )
-        return text + assemble.reference(self._entries(page.lesson), words)
+        return text + assemble.reference(self.entries_used(page.lesson), words)
 
-    def _entries(self, lesson: Lesson) -> list[str]:
+    def entries_used(self, lesson: Lesson) -> list[str]:
         """The entries of the reference that a lesson uses."""
         if self.package is None:
             return []
@@ -262,7 +262,7 @@ class Book:
             )
         else:
             content = assemble.EMPTY_NOTEBOOK
-        if not path.is_file() or path.read_text(encoding="utf-8") != content:
+        if not path.is_file() or path.read_bytes() != content.encode():
             write_whole(path, content.encode())
         return path
 

@@ -20,6 +20,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from scripts.beside import cores
 from scripts.files import digest, write_whole
 from scripts.lesson import Block, Code, Lesson, LessonError, Problem
 
@@ -133,7 +134,7 @@ class Executor:
             _send(zygote, {"imports": _imports(lessons, self.source)})
             _receive(zygote)
             while waiting or running:
-                while waiting and len(running) < len(os.sched_getaffinity(0)):
+                while waiting and len(running) < cores():
                     lesson = waiting.pop(0)
                     result = Path(folder, f"{len(lessons) - len(waiting)}.json")
                     running[lesson.name] = (lesson, result, time.monotonic())
@@ -196,14 +197,21 @@ def _receive(zygote: subprocess.Popen) -> dict:
 
 def _outcome(lesson: Lesson, status: str, result: Path) -> tuple[dict, LessonError | None]:
     """What the lesson's process left behind, as an answer or as an error with its place."""
-    if status != "ok" or not result.is_file():
-        ended = {"late": f"ran longer than {TIME_LIMIT:.0f} s and was stopped"}
-        message = ended.get(status, f"its process ended with {status}")
-        return {}, LessonError([Problem(lesson.shown_path, 1, message)])
+    if status != "ok":
+        ended = {"late": f"ran longer than {TIME_LIMIT:g} s and was stopped"}
+        message = ended.get(status, f"the lesson's process ended here with {status}")
+        return {}, LessonError([_problem(lesson, _ended(message, result))])
     answer = json.loads(result.read_text(encoding="utf-8"))
     if failed := answer.get("failed"):
         return answer, LessonError([_problem(lesson, failed)])
     return answer, None
+
+
+def _ended(message: str, result: Path) -> dict:
+    """What failed where a lesson ended in a step: until its end, that is what `result` holds."""
+    step = result.read_text() if result.is_file() else ""
+    at = {"step": int(step) if step.isdigit() else 0, "line": 1, "expression": "", "detail": ""}
+    return {"message": message, **at}
 
 
 def _problem(lesson: Lesson, failed: dict) -> Problem:
@@ -212,7 +220,7 @@ def _problem(lesson: Lesson, failed: dict) -> Problem:
     if isinstance(block, Code):
         line = block.line + failed["line"] - 1
         return Problem(lesson.shown_path, line, failed["message"], block.cell, detail=detail)
-    marks = "{{ " + failed["expression"] + " }}"
+    marks = "{{ " + failed["expression"] + " }}" if failed["expression"] else "{{"
     language, text = next((k, t) for k, t in block.texts.items() if marks in t.source)
     line = text.line_of(marks)
     return Problem(lesson.shown_path, line, failed["message"], text.cell, language, detail)

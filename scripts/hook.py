@@ -7,19 +7,24 @@ one and takes its place only when everything is right.
 
 from __future__ import annotations
 
+import errno
 import logging
 import os
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 
+import jinja2
 from mkdocs.commands.build import build
 from mkdocs.config import load_config
 from mkdocs.config.defaults import MkDocsConfig
-from mkdocs.exceptions import PluginError
+from mkdocs.exceptions import MkDocsException, PluginError
+from mkdocs.livereload import LiveReloadServer
 from mkdocs.plugins import CombinedEvent, event_priority
 from mkdocs.structure.files import File, Files
+from mkdocs.structure.nav import Navigation
 from mkdocs.structure.pages import Page
 from mkdocs.utils import CountHandler
 
@@ -31,15 +36,19 @@ from scripts import (  # noqa: E402
     assets,
     csp,
     drawings,
+    edits,
     glossary,
     inventories,
     katex,
     serve,
     session,
 )
+from scripts.beside import Beside, cores  # noqa: E402
 from scripts.lesson import LessonError, Problem  # noqa: E402
 from scripts.places import Places  # noqa: E402
 from scripts.stage import Stage, commit_time  # noqa: E402
+
+DISK = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES)  # faults that are not the code's
 
 log = logging.getLogger("mkdocs.plugins.tokpos")
 for _chatty in ("jieba", "mkdocs.plugins.mkdocs_jupyter"):
@@ -102,8 +111,11 @@ def _places(config: MkDocsConfig) -> Places:
 
 
 def _prepare() -> None:
+    session.late_problems = False
     try:
-        problems = session.book.prepare(log.info)
+        problems = session.prepared
+        if problems is None:
+            problems = session.book.prepare(log.info)
     except LessonError as error:
         raise PluginError(f"{error}\nThe site is not built") from None
     for problem in problems:
@@ -156,6 +168,9 @@ def _reference(language: str) -> list[tuple[str, str]]:
 def _add_files(files: Files, config: MkDocsConfig) -> Files:
     """Everything that is made, ahead of mkdocs-jupyter, which registers the notebooks."""
     book, language = session.book, _language(config)
+    if _is_first(config) and session.command != "serve" and cores() > 1:
+        for other in book.languages[1:]:
+            session.others[other] = Beside(partial(_beside, language=other, first=config))
     for name in book.names():
         notebook = book.notebook(name, language)
         files.append(File.generated(config, f"{name}.ipynb", abs_src_path=str(notebook)))
@@ -179,6 +194,18 @@ def _mend_files(files: Files, config: MkDocsConfig) -> Files:
 
 
 on_files = CombinedEvent(_add_files, _mend_files)
+
+
+def on_nav(nav: Navigation, config: MkDocsConfig, files: Files) -> Navigation:
+    session.nav = nav
+    return nav
+
+
+def on_env(env: jinja2.Environment, config: MkDocsConfig, files: Files) -> jinja2.Environment:
+    if session.command == "serve":
+        index = getattr(edits.search(config), "search_index", None)
+        session.built[_language(config)] = edits.Built(config, files, session.nav, env, index)
+    return env
 
 
 def _lesson_of(page: Page) -> str | None:
@@ -236,6 +263,8 @@ def _formula_failed(error: katex.FormulaError, html: str, page: Page, language: 
 
 @event_priority(-100)
 def on_post_page(output: str, page: Page, config: MkDocsConfig) -> str:
+    if session.beside:
+        session.beside.end_if_orphaned()
     kept = session.kept_drawings.pop(page.file.abs_dest_path, [])
     output = re.sub(r"<!--drawing (\d+)-->", lambda match: kept[int(match[1])], output)
     output = drawings.put(output, session.book.drawings, _language(config))
@@ -268,7 +297,10 @@ def on_post_build(config: MkDocsConfig) -> None:
     if not _is_first(config):
         return
     for language in session.book.languages[1:]:
-        _build_language(language, config)
+        if language not in session.others:
+            _build_language(language, config)
+        elif not session.others[language].succeeded():
+            raise PluginError(f"Language {language}: see above. The site is not built")
     if session.stage:
         if _warned():
             return  # MkDocs stops with its count of the warnings
@@ -284,6 +316,7 @@ def _show_late_problems(config: MkDocsConfig) -> None:
         page = Path(config.site_dir, address).with_suffix(".html")
         if problem not in shown and page.is_file():
             shown.add(problem)
+            session.late_problems = True
             before, heading, after = page.read_text(encoding="utf-8").partition("<h1")
             error = assemble.error_html(problem, book.words(language))
             page.write_text(f"{before}{error}{heading}{after}", encoding="utf-8")
@@ -301,14 +334,34 @@ def _build_language(language: str, first: MkDocsConfig) -> None:
     build(other, serve_url=first.site_url if session.command == "serve" else None)
 
 
+def _beside(fork: Beside, language: str, first: MkDocsConfig) -> None:
+    session.beside, session.others = fork, {}
+    session.stage = None  # the process that waits for this one publishes or discards
+    try:
+        _build_language(language, first)
+    except MkDocsException as error:
+        log.error(f"Language {language}: {error}")
+        raise SystemExit(1) from None
+
+
 def _warned() -> bool:
     """Whether a strict build has warned, and so will fail, although it is at its end."""
     handlers = logging.getLogger("mkdocs").handlers
     return any(handler.get_counts() for handler in handlers if isinstance(handler, CountHandler))
 
 
+def on_serve(
+    server: LiveReloadServer, config: MkDocsConfig, builder: Callable[[], None]
+) -> LiveReloadServer:
+    watched = [config.docs_dir, config.config_file_path, *config.watch]
+    server.builder = edits.Rebuild(watched, builder)
+    return server
+
+
 def on_build_error(error: Exception) -> None:
     _discard()
+    if isinstance(error, OSError) and error.errno in DISK:
+        raise PluginError(f"{error}. The site is not built") from error
 
 
 def on_shutdown() -> None:
@@ -316,6 +369,9 @@ def on_shutdown() -> None:
 
 
 def _discard() -> None:
+    for fork in session.others.values():
+        fork.stop()
+    session.others = {}
     if session.stage:
         session.stage.discard()
         session.stage = None

@@ -6,14 +6,19 @@ writes past `sys.stdout` and `sys.stderr` is seen as well.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import re
+import resource
+import signal
 import sys
 import tempfile
+import threading
 import time
 import traceback
 import warnings
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +33,9 @@ from scripts.values import format_value
 
 ADDRESS = re.compile(r"\b0x[0-9a-f]{6,}\b")
 MOST_OUTPUT = 1 << 20  # bytes one cell may print
+MOST_FILE = 1 << 30  # bytes a lesson may write to one file
+MOST_MEMORY = 6 << 30  # bytes a lesson may take
+_WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT
 
 
 class StepFailed(Exception):
@@ -137,15 +145,30 @@ def _shell(recorder: _Recorder) -> _Shell:
     return shell
 
 
-def run(steps: list[dict], result: str) -> None:
-    """Run `steps` in order and write what came of them as JSON to the file `result`."""
-    started = time.time()
-    opened: set[str] = set()
-    sys.addaudithook(lambda event, args: _note_file(event, args, opened))
+class OutOfTime(BaseException):
+    """Raised where the lesson stands when its time is over; no `except Exception` holds it."""
+
+
+def run(steps: list[dict], result: str, limit: float) -> None:
+    """Run `steps` in order and write what came of them as JSON to the file `result`.
+
+    Until the end, `result` holds the number of the step that runs.
+    """
+
+    def out_of_time(*_: object) -> None:
+        raise OutOfTime(f"ran longer than {limit:g} s and was stopped")
+
+    signal.signal(signal.SIGALRM, out_of_time)
+    signal.setitimer(signal.ITIMER_REAL, limit)
+    for limited, most in ((resource.RLIMIT_FSIZE, MOST_FILE), (resource.RLIMIT_DATA, MOST_MEMORY)):
+        resource.setrlimit(limited, (most, most))
+    files = _Files(Path(os.environ["TOKPOS_ROOT"]), Path(os.environ["TOKPOS_SOURCE"]))
+    sys.addaudithook(files.hear)
     recorder = _Recorder()
     shell = _shell(recorder)
     answer: dict = {"steps": []}
     for number, step in enumerate(steps):
+        Path(result).write_text(str(number))
         try:
             if step["kind"] == "code":
                 shell.compile.step = number
@@ -155,11 +178,17 @@ def run(steps: list[dict], result: str) -> None:
         except StepFailed as error:
             answer["failed"] = {**error.record, "step": number}
             break
-    answer["files"], answer["settled"] = _files(opened, started)
+        except OutOfTime as error:
+            answer["failed"] = {**StepFailed(str(error)).record, "step": number}
+            break
+    signal.setitimer(signal.ITIMER_REAL, 0)
+    answer["files"], answer["settled"] = files.hashes()
+    answer["cpu"] = time.process_time()
     Path(result).write_text(json.dumps(answer, ensure_ascii=False), encoding="utf-8")
 
 
 def _run_code(shell: _Shell, recorder: _Recorder, step: dict) -> list[dict]:
+    threads = set(threading.enumerate())
     with warnings.catch_warnings(record=True) as caught:
         shell.error = None
         shell.run_cell(step["source"], store_history=False)
@@ -167,6 +196,7 @@ def _run_code(shell: _Shell, recorder: _Recorder, step: dict) -> list[dict]:
     outputs = recorder.take()
     _judge_error(step, error, shell.compile.name)
     _judge_warnings(step, caught, outputs, shell.compile.name)
+    _judge_left(set(threading.enumerate()) - threads)
     if error is not None:
         message = f"{type(error).__name__}: {error}"
         outputs.append(
@@ -199,6 +229,10 @@ def _judge_error(step: dict, error: BaseException | None, name: str) -> None:
         if frame.filename == name:
             line = frame.lineno
     message = f"{type(error).__name__}: {error}"
+    if isinstance(error, OutOfTime):
+        message, wanted = str(error), ""
+    if isinstance(error, MemoryError):
+        message = f"MemoryError: a lesson may take {MOST_MEMORY >> 30} GiB"
     if isinstance(error, AssertionError) and step["check"]:
         message = f"the check failed: {message.rstrip(': ')}"
     if wanted:
@@ -222,6 +256,30 @@ def _judge_warnings(step: dict, caught: list, outputs: list[dict], name: str) ->
             raise StepFailed(f"wrote to the standard error: {output['text'].strip()}")
 
 
+def _judge_left(threads: set[threading.Thread]) -> None:
+    names = [f"the thread {thread.name}" for thread in threads]
+    for pid, name in _children():
+        os.kill(pid, signal.SIGKILL)
+        names.append(f"the process {name}")
+    if names:
+        raise StepFailed(f"left running: {', '.join(sorted(names))}")
+
+
+def _children() -> Iterator[tuple[int, str]]:
+    """The processes that this one started and that still run."""
+    try:
+        os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+    except ChildProcessError:
+        return  # there is none
+    for entry in Path("/proc").glob("[0-9]*/stat"):
+        with contextlib.suppress(OSError):  # it has ended by now
+            pid, _, rest = entry.read_text().partition(" (")
+            name, _, fields = rest.rpartition(") ")
+            state, parent = fields.split()[:2]
+            if int(parent) == os.getpid() and state != "Z":
+                yield int(pid), name
+
+
 def _run_values(shell: _Shell, recorder: _Recorder, step: dict) -> dict[str, str]:
     values = {}
     for expression in step["expressions"]:
@@ -237,28 +295,59 @@ def _run_values(shell: _Shell, recorder: _Recorder, step: dict) -> dict[str, str
     return values
 
 
-def _note_file(event: str, args: tuple, opened: set[str]) -> None:
-    """Note what Python opens or lists; what native code reads by itself is not seen."""
-    if event in ("open", "os.scandir") and isinstance(args[0], str | os.PathLike):
-        opened.add(os.path.abspath(args[0]))
+class _Files:
+    """The project's files that a lesson reads, as Python tells of them; it may write none."""
+
+    READ = ("open", "os.listdir", "os.scandir")
+    WRITTEN = ("os.mkdir", "os.remove", "os.rename", "os.rmdir", "os.truncate")
+
+    def __init__(self, root: Path, source: Path):
+        self.root = root.resolve()
+        self.read: set[Path] = set()
+        # Of each file when it was first read. A module may be imported without being opened.
+        self.stamps = {path.resolve(): _stamp(path) for path in source.rglob("*.py")}
+
+    def hear(self, event: str, args: tuple) -> None:
+        """What `sys.addaudithook` calls. What native code opens by itself is not heard."""
+        if event in self.READ:
+            self._note(args[0], writes=event == "open" and bool((args[2] or 0) & _WRITING))
+        elif event in self.WRITTEN:
+            for name in args[: 2 if event == "os.rename" else 1]:
+                self._note(name, writes=True)
+
+    def _note(self, name: object, writes: bool) -> None:
+        if not isinstance(name, str | os.PathLike):
+            return
+        path = Path(os.path.abspath(name)).resolve()
+        if path.is_relative_to(self.root):
+            if writes:
+                raise PermissionError(f"a lesson writes no file of the project: {path}")
+            self.read.add(path)
+            self.stamps.setdefault(path, _stamp(path))
+
+    def hashes(self) -> tuple[dict[str, str], bool]:
+        """The files that were read, modules included, with their hashes.
+
+        Also whether all of them stayed as they were: what changed during the run may have been
+        read before the change, so that its hash says nothing.
+        """
+        modules = {getattr(module, "__file__", None) for module in list(sys.modules.values())}
+        found, settled = {}, True
+        for path in self.read | {Path(module).resolve() for module in modules if module}:
+            if not path.is_relative_to(self.root) or not path.exists():
+                continue
+            relative = path.relative_to(self.root)
+            hidden = any(part.startswith(".") or part == "__pycache__" for part in relative.parts)
+            if not hidden and path.suffix != ".pyc":
+                found[relative.as_posix()] = digest(path)
+                settled = settled and self.stamps.get(path, ()) == _stamp(path)
+        return found, settled
 
 
-def _files(opened: set[str], started: float) -> tuple[dict[str, str], bool]:
-    """The project's files that the lesson read, its own modules included, with their hashes.
-
-    Also whether all of them are older than the run: what changed while it ran may have been read
-    before the change, so that its hash says nothing.
-    """
-    root = Path(os.environ["TOKPOS_ROOT"])
-    modules = {getattr(module, "__file__", None) for module in list(sys.modules.values())}
-    found, settled = {}, True
-    for name in opened | {m for m in modules if m}:
-        path = Path(name).resolve()
-        if not path.is_relative_to(root) or not path.exists():
-            continue
-        relative = path.relative_to(root)
-        hidden = any(part.startswith(".") or part == "__pycache__" for part in relative.parts)
-        if not hidden and path.suffix != ".pyc":
-            found[relative.as_posix()] = digest(path)
-            settled = settled and path.stat().st_ctime < started
-    return found, settled
+def _stamp(path: Path) -> tuple[int, ...]:
+    """What changes when a file is written, whatever the clock says."""
+    try:
+        status = path.stat()
+    except OSError:
+        return ()
+    return (status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns)

@@ -12,9 +12,9 @@ starts no thread, so a fork is a whole process.
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import json
 import os
-import resource
 import select
 import signal
 import sys
@@ -24,7 +24,8 @@ import warnings
 from typing import TextIO
 
 POLL_SECONDS = 0.02
-LARGEST_FILE = 1 << 30  # bytes that a lesson may write to one file
+PR_SET_PDEATHSIG = 1  # of Linux's prctl.h
+GRACE = 5.0  # seconds after its time limit in which a lesson may say where it stood
 
 
 def main() -> None:
@@ -56,7 +57,7 @@ def _serve(commands: int, answers: TextIO, running: dict[int, tuple[str, float]]
                     answers.write(json.dumps({"status": "ready"}) + "\n")
                 else:
                     pid = _fork(message, answers.fileno(), commands)
-                    running[pid] = (message["name"], time.monotonic() + message["limit"])
+                    running[pid] = (message["name"], time.monotonic() + message["limit"] + GRACE)
         _collect(running, answers)
 
 
@@ -84,20 +85,20 @@ def _import(statements: list[str]) -> None:
 
 
 def _fork(message: dict, *inherited: int) -> int:
+    zygote = os.getpid()
     pid = os.fork()
     if pid:
         return pid
     status, complaints = 1, os.dup(2)
     try:
         os.setpgid(0, 0)
+        _end_with(zygote)
         signal.signal(signal.SIGINT, signal.default_int_handler)
-        signal.alarm(int(message["limit"]) + 5)  # should this process be left alone
-        resource.setrlimit(resource.RLIMIT_FSIZE, (LARGEST_FILE, LARGEST_FILE))
         for descriptor in inherited:
             os.close(descriptor)
         from scripts.shell import run
 
-        run(message["steps"], message["result"])
+        run(message["steps"], message["result"], message["limit"])
         status = 0
     except BaseException:
         os.dup2(complaints, 2)
@@ -107,6 +108,14 @@ def _fork(message: dict, *inherited: int) -> int:
             sys.stdout.flush()
             sys.stderr.flush()
         os._exit(status)
+
+
+def _end_with(parent: int) -> None:
+    """Have Linux kill this process when its parent is killed; elsewhere its time limit ends it."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+        if os.getppid() != parent:  # it was killed before that
+            os._exit(1)
 
 
 def _collect(running: dict[int, tuple[str, float]], answers: TextIO) -> None:

@@ -58,7 +58,7 @@ class Project:
 
 @pytest.fixture
 def project(tmp_path):
-    return Project(tmp_path)
+    return Project(tmp_path / "project")
 
 
 def prose(text: str) -> str:
@@ -185,28 +185,85 @@ def test_a_failure_is_not_kept_and_the_others_are(project):
     assert project.said[0] == "Lessons: 1 of 2 to run: lessons/two"
 
 
-@pytest.mark.parametrize(
-    ("end", "message"),
-    [("os._exit(3)", "exit 3"), ("os.kill(os.getpid(), 9)", "signal 9")],
-)
-def test_a_process_that_ends_is_reported(project, end, message):
-    _, errors = project.run(project.lesson(f"# %%\nimport os\n{end}\n"))
-    assert message in str(errors["lessons/one"])
+ENDS = {
+    "exits": ("import os\nx = 1\nos._exit(3)", "ended here with exit 3"),
+    "is killed": ("import os\nos.kill(os.getpid(), 9)", "ended here with signal 9"),
+    "asks to exit": ("import sys\nsys.exit(3)", "SystemExit: 3"),
+    "never ends": ("x = 1\nwhile True:\n    pass", "ran longer than 3 s"),
+    "never ends and holds on": (
+        "while True:\n    try:\n        sum(range(1000))\n    except Exception:\n        pass",
+        "ran longer than 3 s",
+    ),
+    "never comes back from C": (
+        "import ctypes\nctypes.PyDLL(None).pause()",
+        "ran longer than 3 s",
+    ),
+    "eats memory": ("x = [0] * (1 << 40)", "MemoryError: a lesson may take 6 GiB"),
+    "eats torch's memory bit by bit": (
+        "import torch\nx = []\nwhile True:\n    x.append(torch.empty(1 << 28))",
+        "can't allocate memory",
+    ),
+    "prints 100 MB": ("print('x' * 100_000_000)", "printed more than"),
+    "writes a file": ("open('new.txt', 'w')", "writes no file of the project"),
+    "writes over a file": (
+        "from pathlib import Path\nPath('data.txt').write_text('2')",
+        "writes no file of the project",
+    ),
+    "removes a file": ("import os\nos.remove('data.txt')", "writes no file of the project"),
+    "moves a file": ("import os\nos.rename('data.txt', '../x')", "writes no file of the project"),
+    "makes a folder": ("import os\nos.mkdir('new')", "writes no file of the project"),
+    "leaves a thread": (
+        "import threading, time\nthreading.Thread(target=time.sleep, args=(60,), name='sleeper').start()",
+        "left running: the thread sleeper",
+    ),
+    "leaves a process": (
+        "import subprocess\np = subprocess.Popen(['sleep', '60'], start_new_session=True)",
+        "left running: the process sleep",
+    ),
+}
 
 
-def test_a_lesson_that_never_ends_is_stopped(project, monkeypatch):
-    monkeypatch.setattr(execute, "TIME_LIMIT", 0.5)
-    _, errors = project.run(project.lesson("# %%\nwhile True: pass\n"))
-    assert "ran longer than" in str(errors["lessons/one"])
+@pytest.fixture(scope="module")
+def misbehaved(tmp_path_factory):
+    """The project after all these lessons, and their errors."""
+    project = Project(tmp_path_factory.mktemp("misbehaved") / "project")
+    lessons = {
+        fault: project.lesson(f"# %%\n'well'\n# %%\n{body}\n", f"fault{number}")
+        for number, (fault, (body, _)) in enumerate(ENDS.items())
+    }
+    good = project.lesson("# %%\n'well'\n")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(execute, "TIME_LIMIT", 3)
+        results, errors = project.run(*lessons.values(), good)
+    assert list(results) == [good.name], "a good lesson among bad ones"
+    return project, {fault: errors[lesson.name] for fault, lesson in lessons.items()}
+
+
+@pytest.mark.parametrize("fault", ENDS)
+def test_a_lesson_that_misbehaves_fails_at_its_cell(misbehaved, fault):
+    _, errors = misbehaved
+    (problem,) = errors[fault].problems
+    assert ENDS[fault][1] in problem.message
+    assert problem.cell == 4 and problem.line >= 8
+
+
+def test_lessons_that_misbehave_leave_the_project_as_it_was(misbehaved):
+    project, _ = misbehaved
+    assert {path.name for path in project.root.glob("*")} == {".cache", "data.txt", "docs", "src"}
+    assert (project.root / "data.txt").read_text() == "1"
 
 
 def test_what_a_lesson_starts_ends_with_it(project):
-    body = "# %%\nimport subprocess\np = subprocess.Popen(['sleep', '60'])\nprint(p.pid)\n"
-    (output,) = outputs(project, body)
+    body = (
+        "# %%\nimport subprocess\np = subprocess.Popen(['sleep', '60'], start_new_session=True)\n"
+        "open('../pid', 'w').write(str(p.pid))\n"
+    )
+    project.run(project.lesson(body))
+    pid = int((project.root.parent / "pid").read_text())
     deadline = time.monotonic() + 5
-    while _alive(int(output["text"])) and time.monotonic() < deadline:
+    while _alive(pid) and time.monotonic() < deadline:
         time.sleep(0.05)
-    assert not _alive(int(output["text"]))
+    assert not _alive(pid)
 
 
 def _alive(pid: int) -> bool:
@@ -268,14 +325,14 @@ def test_a_new_file_runs_the_lesson_that_listed_its_folder(project):
 
 def test_a_file_saved_during_the_run_is_read_again(project):
     slow = (
-        "# %%\nfrom pack.far import VALUE\nimport time\nopen('ready', 'w').close()\n"
+        "# %%\nfrom pack.far import VALUE\nimport time\nopen('../ready', 'w').close()\n"
         "time.sleep(2)\nVALUE\n"
     )
     lesson = project.lesson(slow)
     executor = Executor(project.root, project.root / ".cache")
     run = threading.Thread(target=lambda: executor.results([lesson], lambda _: None))
     run.start()
-    while not (project.root / "ready").exists():
+    while not (project.root.parent / "ready").exists():
         assert run.is_alive()
         time.sleep(0.05)
     project.write("src/pack/far.py", "VALUE = 2\n")
@@ -285,7 +342,9 @@ def test_a_file_saved_during_the_run_is_read_again(project):
 
 
 def test_an_interrupt_ends_the_lesson_too(project):
-    project.lesson("# %%\nimport os\nopen('pid', 'w').write(str(os.getpid()))\nwhile True: pass\n")
+    project.lesson(
+        "# %%\nimport os\nopen('../pid', 'w').write(str(os.getpid()))\nwhile True: pass\n"
+    )
     script = (
         "from pathlib import Path; from scripts import execute, lesson; root = Path.cwd();"
         "one = lesson.read(root / 'docs/lessons/one.py', root / 'docs', ['en', 'zh']);"
@@ -297,7 +356,7 @@ def test_an_interrupt_ends_the_lesson_too(project):
         cwd=project.root, env=os.environ | {"PYTHONPATH": home}, start_new_session=True,
         stderr=subprocess.DEVNULL,
     )  # fmt: skip
-    pid = project.root / "pid"
+    pid = project.root.parent / "pid"
     while not (pid.is_file() and pid.read_text()):
         assert run.poll() is None
         time.sleep(0.05)

@@ -23,9 +23,11 @@ class Server:
             free.bind(("127.0.0.1", 0))
             self.port = free.getsockname()[1]
         self.site = site
+        self.temporary = site.root.with_name(f"{site.root.name}-temporary")
+        self.temporary.mkdir()
         self.process = subprocess.Popen(
             [sys.executable, "-m", "mkdocs", "serve", "-a", f"127.0.0.1:{self.port}"],
-            cwd=site.root, env=ENVIRONMENT, text=True,
+            cwd=site.root, env=ENVIRONMENT | {"TMPDIR": str(self.temporary)}, text=True,
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
         )  # fmt: skip
         self.said: list[str] = []
@@ -47,6 +49,12 @@ class Server:
         with urllib.request.urlopen(f"http://127.0.0.1:{self.port}/{page}", timeout=60) as answer:
             return answer.read().decode()
 
+    def bytes(self) -> dict[str, bytes]:
+        """Every file that is served."""
+        (folder,) = self.temporary.glob("mkdocs_*")
+        files = [path for path in folder.rglob("*") if path.is_file()]
+        return {path.relative_to(folder).as_posix(): path.read_bytes() for path in files}
+
     def epoch(self, page: str = "lessons/one.html") -> str:
         """The mark by which an open page knows that there is a newer build."""
         return re.search(r"livereload\((\d+),", self.get(page))[1]
@@ -56,7 +64,7 @@ class Server:
         start = len(self.said)
         self.site.edit(name, old, new)
         self.wait("Reloading browsers", start)
-        time.sleep(2)
+        time.sleep(1)  # the server looks twice a second
         return self.said[start:]
 
     def stop(self) -> None:
@@ -104,6 +112,40 @@ def test_an_edit_reaches_both_languages_by_one_rebuild(
     assert chinese in server.get("zh/lessons/one.html")
     after = server.epoch(), server.epoch("zh/lessons/one.html")
     assert after[0] > before[0] and after[1] > before[1]
+
+
+ALONE = [  # edits after which the pages of the lesson are made again, and no others
+    ("docs/lessons/one.py", "A plain sentence.", "A plainer sentence."),
+    ("docs/lessons/one.py", "一句话。", "一句短话，讲位置。"),
+    ("docs/lessons/one.py", "VALUE > 0", "VALUE > 1"),
+    ("docs/lessons/two.py", "\n[][0]", "\nprint('more')\n[][0]"),
+    ("docs/lessons/one.py", "\nVALUE\n", "\nVALUE + 1\n"),
+]
+MORE = [  # edits that other pages show too
+    ("docs/lessons/one.py", "# First lesson", "# The first lesson"),
+    ("docs/lessons/two.py", "{#end}", "{#end}\n#\n# ## Beyond {#beyond}"),
+    ("docs/lessons/one.py", "from pack import VALUE\n", "VALUE = 7\n"),
+]
+SEARCH = "plugins:\n  search: {separator: '[\\s\\-]+'}\n  offline: {}\n"
+
+
+def test_an_edit_makes_what_a_full_build_makes(tmp_path):
+    """Only the lesson's own pages are made again; every byte is as if all had been."""
+    site = TinySite(tmp_path)
+    site.edit("mkdocs.yml", "plugins:\n", SEARCH)
+    server = Server(site)
+    try:
+        for edit in ALONE:
+            said = "".join(server.edit(*edit))
+            assert "Made again, and nothing else: lessons/" in said, said
+        served = server.bytes()
+        said = "".join(server.edit("mkdocs.yml", "site_name:", "site_name: "))
+        assert "Made again" not in said and server.bytes() == served
+        for edit in MORE:
+            said = "".join(server.edit(*edit))
+            assert "Made again" not in said and "Documentation built" in said
+    finally:
+        server.stop()
 
 
 FAULTS = {

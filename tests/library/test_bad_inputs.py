@@ -229,7 +229,6 @@ bad("sinusoidal_arrangements.sinusoidal_concatenated", lambda: sinusoidal_concat
 bad("sinusoidal_arrangements.tensor2tensor_frequencies", lambda: tensor2tensor_frequencies(1), ValueError, "width", "1")
 bad("sinusoidal_arrangements.tensor2tensor_sinusoidal", lambda: tensor2tensor_sinusoidal(FLOATS.half(), 4), TypeError, "positions", "float16")
 bad("sinusoidal_arrangements.ConcatenatedEncoding", lambda: ConcatenatedEncoding(5), ValueError, "width", "5", "even")
-bad("sinusoidal_arrangements.ConcatenatedEncoding.into_input", lambda: ConcatenatedEncoding(4)(X), ValueError, "x", "32", "4")
 bad("sinusoidal_arrangements.Tensor2TensorEncoding", lambda: Tensor2TensorEncoding(1), ValueError, "width", "1")
 bad("sinusoidal_arrangements.Tensor2TensorEncoding.into_input", lambda: Tensor2TensorEncoding(4)(X), ValueError, "x", "32", "4")
 

@@ -51,7 +51,7 @@ def paths(site: Path) -> list[str]:
 def samples(paths: list[str]) -> list[str]:
     """Every page of words, and of the reference, which one template makes, every ninth page.
 
-    For what takes seconds a page; the languages have other pages of the reference.
+    For what takes a second a page or more; the languages have other pages of the reference.
     """
     reference = [path for path in paths if "api/" in path]
     return [path for path in paths if path not in reference] + reference[::9]

@@ -34,13 +34,15 @@ FACTS = """() => {
       (link) => [link.hreflang, [link.relList.contains("alternate"), link.href]])),
     policy: head("meta[http-equiv='Content-Security-Policy']", "content"),
     text: text.textContent,
+    downloads: [...document.querySelectorAll("a.notebook")].map(
+      (link) => [link.getAttribute("href"), link.hasAttribute("download")]),
     tex: document.documentElement.outerHTML.includes("application/x-tex"),
     bare: [...document.querySelectorAll(".arithmatex, annotation")].length,
   };
 }"""
 
-SMALL = """async (width) => {
-  await new Promise((done) => setTimeout(done, 150));
+SMALL = """async ([width, wait]) => {
+  if (wait) await new Promise((done) => setTimeout(done, wait));
   const all = [...document.querySelectorAll("article :not(svg *, .katex *)")];
   const scrolls = (e) => e.scrollWidth > e.clientWidth + 1 && e.clientWidth > 0 &&
     ["auto", "scroll"].includes(getComputedStyle(e).overflowX);
@@ -61,12 +63,33 @@ Facts = dict[str, Any]
 
 
 @pytest.fixture(scope="module")
-def seen(paths: list[str], browser: Browser, address: str) -> dict[str, Facts]:
-    """The facts of every page; opening them all is done once."""
+def still(paths: list[str], browser: Browser, address: str) -> dict[str, Facts]:
+    """The facts of every page as it is without scripts, which is soon read."""
     found = {}
+    with browser.new_context(locale="en-US", java_script_enabled=False) as context:
+        page = context.new_page()
+        for path in paths:
+            page.set_viewport_size({"width": WIDTHS[0], "height": 844})
+            response = page.goto(address + path)
+            status = response.status if response else 0
+            facts = page.evaluate(FACTS)
+            small = {}
+            for width in WIDTHS:
+                page.set_viewport_size({"width": width, "height": 844})
+                small[width] = page.evaluate(SMALL, [width, 0])
+            found[path] = {**facts, "status": status, "troubles": [], "small": small}
+    return found
+
+
+@pytest.fixture(scope="module")
+def seen(
+    still: dict[str, Facts], samples: list[str], browser: Browser, address: str
+) -> dict[str, Facts]:
+    """The facts of every page; of the samples, as they are after their scripts have run."""
+    found = dict(still)
     with browser.new_context(locale="en-US") as context:
         watched = Watched(context.new_page(), address)
-        for path in paths:
+        for path in samples:
             watched.page.set_viewport_size({"width": 1280, "height": 844})
             status = watched.go(path)
             watched.page.wait_for_timeout(150)  # what Material does after the load
@@ -74,7 +97,7 @@ def seen(paths: list[str], browser: Browser, address: str) -> dict[str, Facts]:
             small = {}
             for width in WIDTHS:
                 watched.page.set_viewport_size({"width": width, "height": 844})
-                small[width] = watched.page.evaluate(SMALL, width)
+                small[width] = watched.page.evaluate(SMALL, [width, 150])
             troubles, watched.troubles = watched.troubles, []
             found[path] = {**facts, "status": status, "troubles": troubles, "small": small}
     return found
@@ -231,8 +254,10 @@ def test_no_page_scrolls_sideways(seen: dict[str, Facts]) -> None:
                     problems.append(f"{path} on {width}: {small['wide']} pixels wide, at {at}")
 
 
-def test_wide_things_can_be_scrolled_by_keyboard(seen: dict[str, Facts]) -> None:
-    small = {(p, width): one for p, f in seen.items() for width, one in f["small"].items()}
+def test_wide_things_can_be_scrolled_by_keyboard(
+    seen: dict[str, Facts], samples: list[str]
+) -> None:
+    small = {(path, width): seen[path]["small"][width] for path in samples for width in WIDTHS}
     assert any(one["scrolling"] for one in small.values()), "nothing is wide on a small screen"
     with collected() as problems:
         for (path, width), one in small.items():
@@ -252,17 +277,23 @@ def test_sitemap(site: Path, paths: list[str], folder: str) -> None:
             assert f'hreflang="{language}" href="{urljoin(root, target)}"' in sitemap
 
 
-def test_downloads_are_notebooks(watch: Open, seen: dict[str, Facts]) -> None:
+def test_downloads_are_notebooks(seen: dict[str, Facts], site: Path) -> None:
     lessons = [path for path in seen if "/lessons/" in f"/{path}"]
     assert lessons
     for path in lessons:
-        watched = watch(accept_downloads=True)
-        watched.go(path)
-        with watched.page.expect_download() as downloading:
-            watched.page.click("a.notebook")
-        download = downloading.value
-        assert download.suggested_filename == Path(path).with_suffix(".ipynb").name
-        _check_notebook(Path(download.path()), "zh" if path.startswith("zh/") else "en")
+        notebook = Path(path).with_suffix(".ipynb")
+        assert seen[path]["downloads"] == [[notebook.name, True]]
+        _check_notebook(site / notebook, "zh" if path.startswith("zh/") else "en")
+
+
+def test_a_click_downloads_the_notebook(watch: Open, site: Path) -> None:
+    watched = watch(accept_downloads=True)
+    watched.go("zh/lessons/lookup.html")
+    with watched.page.expect_download() as downloading:
+        watched.page.click("a.notebook")
+    download = downloading.value
+    assert download.suggested_filename == "lookup.ipynb"
+    assert Path(download.path()).read_bytes() == (site / "zh/lessons/lookup.ipynb").read_bytes()
 
 
 def _check_notebook(path: Path, language: str) -> None:
