@@ -7,10 +7,10 @@ export PYTHONPATH := src
 export PYTHONUNBUFFERED := 1
 export NO_MKDOCS_2_WARNING := 1# Material's notice about MkDocs 2, which the locks exclude
 
-.PHONY: help serve site test check bench reproduce figures reviewed translations lock clean for-site for-tests
+.PHONY: help serve site test check bench bench-site reproduce figures reviewed translations lock clean for-site for-tests
 
 help:  ## this list
-	@sed -n 's/^\([a-z]*\):.*## \(.*\)/make \1\t\2/p' Makefile | expand -t 20
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1\t\2/p' Makefile | expand -t 20
 
 serve: for-site  ## build both languages, serve them at http://127.0.0.1:8000/ and /zh/ (PORT=8000)
 	@$(python) -m scripts.serve $(PORT)
@@ -23,11 +23,15 @@ test: for-tests  ## run every test (ARGS=tests/library for a part)
 
 check: for-tests  ## ruff, mypy, and the structure of the lessons
 	@$(python) -m ruff check
+	@$(python) -m ruff format --check --quiet
 	@$(python) -m mypy
 	@$(python) -m scripts.structure
 
 bench: for-site  ## cost beside the limit and other libraries (ROW=rope CHECK=1 KEEP=1)
 	@$(python) -W ignore -m scripts.bench $(if $(ROW),--row $(ROW)) $(if $(CHECK),--check) $(if $(KEEP),--keep)
+
+bench-site: for-site  ## cost of building and serving the site, beside plain MkDocs (CHECK=1 KEEP=1)
+	@$(python) -m scripts.bench_site $(if $(CHECK),--check) $(if $(KEEP),--keep)
 
 reproduce: for-site  ## build this commit in unlike ways and compare every byte
 	@$(python) -m scripts.reproduce

@@ -361,26 +361,47 @@ def measure_edits(rounds: int) -> dict[str, Any]:
 
 
 def measure_growth(rounds: int) -> dict[str, Any]:
-    """Cold, warm and one-edit builds of generated courses of several sizes."""
-    found: dict[str, Any] = {"sizes": SIZES, "cold": [], "warm": [], "edit": [], "executed": []}
+    """Cold, warm and one-edit builds of generated courses of several sizes; one run of each."""
+    runs: dict[str, list[dict[str, float]]] = {"cold": [], "warm": [], "edit": []}
+    executed = []
     for size in SIZES:
         with tempfile.TemporaryDirectory() as work:
             root = course(Path(work, "project"), size, small=True)
-            found["cold"].append(timed(BUILD, root))
-            found["warm"].append(timed(BUILD, root))
+            runs["cold"].append(timed(BUILD, root))
+            runs["warm"].append(timed(BUILD, root))
             kept = {path: path.stat().st_mtime_ns for path in (root / ".cache").rglob("*.json")}
             lesson = root / "docs/lessons/lesson_001.py"
             text = lesson.read_text(encoding="utf-8")
             lesson.write_text(text.replace("y = x @ x.T", "y = x.T @ x", 1), encoding="utf-8")
-            found["edit"].append(timed(BUILD, root))
-            again = [path for path, mark in kept.items() if path.stat().st_mtime_ns != mark]
-            found["executed"].append(len(again))
-    for kind in ("cold", "warm", "edit"):
-        for what in ("seconds", "memory"):
-            logs = [log(run[what]) for run in found[kind]]
-            slope = linear_regression([log(size) for size in SIZES], logs).slope
-            found[f"{kind}_{what}_exponent"] = slope
-    return found
+            runs["edit"].append(timed(BUILD, root))
+            executed.append(sum(path.stat().st_mtime_ns != mark for path, mark in kept.items()))
+    return {"sizes": SIZES, "runs": runs, "executed": executed}
+
+
+def curves(growth: dict[str, Any]) -> list[dict[str, Any]]:
+    """The growth as the figure of the page "Measured" takes it."""
+    logs = [log(size) for size in growth["sizes"]]
+
+    def way(name: str, runs: list[dict[str, float]]) -> dict[str, Any]:
+        times, peaks = [run["cpu"] * 1000 for run in runs], [run["memory"] for run in runs]
+        return {
+            "name": name,
+            "milliseconds": [[time] * 3 for time in times],
+            "time_exponent": linear_regression(logs, [log(time) for time in times]).slope,
+            "mib": peaks,
+            "memory_exponent": linear_regression(logs, [log(peak) for peak in peaks]).slope,
+        }
+
+    runs = growth["runs"]
+    common = {"against": "lessons", "sizes": growth["sizes"], "rounds": 1}
+    return [
+        {"name": "growth-site-cold", "ways": [way("everything run", runs["cold"])], **common},
+        {
+            "name": "growth-site-warm",
+            "ways": [way("nothing changed", runs["warm"]), way("a cell edited", runs["edit"])],
+            **common,
+        },
+    ]
 
 
 PARTS: dict[str, Callable[[int], dict[str, Any]]] = {
@@ -405,7 +426,8 @@ def targets(found: dict[str, Any]) -> Iterator[Target]:
             "edit of a cell, besides the lesson's run", edits["code"] - edits["run"], 2.5, " s"
         )
     if growth := found.get("growth"):
-        yield Target("exponent of a cold build", growth["cold_seconds_exponent"], 1.0)
+        cold = curves(growth)[0]["ways"][0]["time_exponent"]
+        yield Target("exponent of a cold build's CPU time", cold, 1.0)
         yield Target("lessons that one edit runs, at most", max(growth["executed"]), 1)
 
 
@@ -421,6 +443,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for name in asked.part:
         found[name] = PARTS[name](asked.rounds)
         print(f"{name}: {json.dumps(found[name], indent=1)}", flush=True)
+    if "growth" in found:
+        found["curves"] = curves(found["growth"])
     result = record("site", "scripts/bench_site.py", 0, found)
     path = ROOT / ".cache/bench_site.json"
     path.parent.mkdir(exist_ok=True)
