@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from scripts import quiz
 from scripts.execute import Result
 from scripts.lesson import EXPRESSION, Code, Lesson, Problem, Prose
 
@@ -51,6 +52,8 @@ def page(
             parts += [_output(output, language, caption) for output in outputs]
         elif block.role == "claim":
             parts.append(_note(written(block), words))
+        elif block.role == "quiz":
+            parts.append(quiz.on_page(written(block), words))
         elif block.role == "text":
             parts.append(written(block))
     text = "\n\n".join(part for part in parts if part) + "\n"
@@ -222,6 +225,8 @@ def notebook(
             text = plain_markdown(prose(block, done, language), lesson.name, pages)
             if block.role == "claim":
                 text = _quote(words["checked"], text)
+            if block.role == "quiz":
+                text = quiz.in_notebook(text, words)
             cells.append({"cell_type": "markdown", "id": name, "metadata": {}, "source": text})
             continue
         metadata: dict[str, Any] = {"tags": ["raises-exception"]} if block.raises else {}

@@ -22,6 +22,7 @@ from scripts import (
     glossary,
     lesson,
     palette,
+    quiz,
     review,
     structure,
 )
@@ -171,6 +172,7 @@ class Book:
         for name, page in self.pages.items():
             page.result = results.get(name, {})
             page.problems += errors[name].problems if name in errors else []
+            page.problems += quiz.check(page.lesson, page.result)
         for gallery in galleries:
             self.problems += errors[gallery.name].problems if gallery.name in errors else []
         if self.package:

@@ -16,7 +16,7 @@ from pathlib import Path
 
 MARKER = re.compile(r"^# %%(?P<markdown> \[markdown\])?(?P<options>.*)$")
 EXPRESSION = re.compile(r"\{\{ (.+?) \}\}")
-ROLES = {"text", "claim", "caption"}
+ROLES = {"text", "claim", "caption", "quiz"}
 CODE_OPTIONS = {"check", "raises", "warns", "hide"}
 
 

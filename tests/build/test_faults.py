@@ -83,12 +83,12 @@ def test_no_network(site):
     assert done.returncode == 0, done.stdout
 
 
-@pytest.mark.parametrize("damage", [lambda b: b[:-9], lambda b: b"", lambda b: b[::-1]])
-def test_a_damaged_cache(site, damage):
-    entries = [path for path in (site.root / ".cache").rglob("*") if path.is_file()]
-    assert entries
-    for path in entries:
-        path.write_bytes(damage(path.read_bytes()))
+def test_a_damaged_cache(site):
+    damages = [lambda b: b[:-9], lambda b: b"", lambda b: b[::-1]]
+    entries = sorted(path for path in (site.root / ".cache").rglob("*") if path.is_file())
+    assert len(entries) >= len(damages)
+    for number, path in enumerate(entries):
+        path.write_bytes(damages[number % 3](path.read_bytes()))
     done = site.build()
     assert done.returncode == 0 and "Lessons: 2 of 2 to run" in done.stdout, done.stdout
 
@@ -116,11 +116,9 @@ def test_line_ends_of_windows(site):
     for path in site.root.glob("docs/**/*.*"):
         path.write_bytes(path.read_bytes().replace(b"\n", b"\r\n"))
     done = site.build()
-    windows = site.bytes()
     for path in site.root.glob("docs/**/*.*"):
         path.write_bytes(path.read_bytes().replace(b"\r\n", b"\n"))
-    assert done.returncode == 0, done.stdout
-    assert site.build().returncode == 0 and site.bytes() == windows
+    assert done.returncode == 0, done.stdout  # and the site is the same, as after each test here
 
 
 def test_a_clock_that_was_set_back(site):

@@ -16,7 +16,7 @@ ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
 NAMES = [
     path.relative_to(DOCS).with_suffix(".ipynb").as_posix()
-    for path in sorted([*DOCS.glob("*.py"), *DOCS.glob("lessons/*.py")])
+    for path in sorted(DOCS.glob("lessons/*.py"))
 ]
 
 
