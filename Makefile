@@ -2,12 +2,14 @@
 
 PORT ?= 8000
 python := .venv/bin/python
+# The tests wait for the browser now and then: one worker more than there are processors, at most 4.
+workers = $$(n=$$(getconf _NPROCESSORS_ONLN); echo $$((n < 4 ? n + 1 : 4)))
 
 export PYTHONPATH := src
 export PYTHONUNBUFFERED := 1
 export NO_MKDOCS_2_WARNING := 1# Material's notice about MkDocs 2, which the locks exclude
 
-.PHONY: help serve site test check bench bench-site reproduce figures reviewed translations lock clean for-site for-tests
+.PHONY: help serve site test check bench bench-site reproduce figures reviewed translations lock update numbers clean for-site for-tests
 
 help:  ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1\t\2/p' Makefile | expand -t 20
@@ -19,7 +21,7 @@ site: for-site  ## build both languages into site/
 	@$(python) -m mkdocs build --strict
 
 test: for-tests  ## run every test (ARGS=tests/library for a part)
-	@$(python) -m pytest -n auto --maxprocesses 4 --dist loadfile --no-loadscope-reorder $(ARGS)
+	@$(python) -m pytest -n $(workers) --dist loadfile --no-loadscope-reorder $(ARGS)
 
 check: for-tests  ## ruff, mypy, and the structure of the lessons
 	@$(python) -m ruff check
@@ -45,8 +47,14 @@ reviewed: for-site  ## record that changed pairs of cells were read in both lang
 translations: for-site  ## bring the catalogue of the docstrings up to date
 	@$(python) -m scripts.translations
 
-lock: for-site  ## make both locks from pyproject.toml (ARGS=--upgrade for newer versions)
+lock: for-site  ## make the locks from pyproject.toml (ARGS=--upgrade for newer versions)
 	@scripts/lock.sh $(ARGS)
+
+update: for-site  ## newer versions, installed, and every number on the pages that they change
+	@scripts/update.sh $(ARGS)
+
+numbers: for-site  ## what the last update has changed on the pages, old and new
+	@$(python) -m scripts.numbers --since .cache/before-update.json
 
 clean:  ## remove everything that was made, .venv included
 	rm -rf .venv site .site-* figures .cache .hypothesis .mypy_cache .pytest_cache .ruff_cache

@@ -19,7 +19,7 @@ import griffe
 import yaml
 
 from scripts import api, inventories
-from scripts.lesson import Code, Lesson, LessonError, read
+from scripts.lesson import Code, Lesson, LessonError, names_of, read
 from scripts.translations import Place, documented, rewrite
 from scripts.values import split
 
@@ -122,9 +122,9 @@ def lessons(docs: Path) -> list[Lesson]:
     """The lessons in their order; one that cannot be read is another's to report."""
     site = yaml.safe_load((docs / "site.yml").read_text(encoding="utf-8"))
     result = []
-    for name in [name for part in site["parts"] for name in part["lessons"]]:
+    for name in [name for part in site["parts"] for name in names_of(part)]:
         try:
-            result.append(read(docs / "lessons" / f"{name}.py", docs, site["languages"]))
+            result.append(read(docs / f"{name}.py", docs, site["languages"]))
         except (LessonError, FileNotFoundError):
             continue
     return result

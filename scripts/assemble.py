@@ -57,7 +57,7 @@ def page(
         elif block.role == "text":
             parts.append(written(block))
     text = "\n\n".join(part for part in parts if part) + "\n"
-    return _with_download(text, lesson, words) if lesson.name.startswith("lessons/") else text
+    return _with_download(text, lesson, words) if "/" in lesson.name else text
 
 
 def _with_download(text: str, lesson: Lesson, words: Words) -> str:

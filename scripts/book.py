@@ -33,10 +33,10 @@ from scripts.lesson import Lesson, LessonError, Problem
 
 @dataclass
 class Part:
-    """A part of the course: its title and its lessons' names, in order."""
+    """A part of the site: its title, and its pages in order, by the folder and their names."""
 
     title: dict[str, str]
-    lessons: list[str]
+    pages: list[str]
 
 
 @dataclass
@@ -105,7 +105,7 @@ class Book:
 
     @property
     def parts(self) -> list[Part]:
-        return [Part(part["title"], part["lessons"]) for part in self.settings["parts"]]
+        return [Part(part["title"], lesson.names_of(part)) for part in self.settings["parts"]]
 
     def words(self, language: str) -> dict[str, Any]:
         return self.data[f"translations/{language}.yml"]
@@ -115,7 +115,7 @@ class Book:
     def names(self) -> list[str]:
         """Pages in order: those beside the lessons first, then the lessons of the list."""
         extra = sorted(path.stem for path in self.docs.glob("*.py"))
-        return extra + [f"lessons/{name}" for part in self.parts for name in part.lessons]
+        return extra + [name for part in self.parts for name in part.pages]
 
     def prepare(self, progress: Progress) -> list[Problem]:
         """Read, check and run every lesson; return all problems, also kept with their pages."""
@@ -181,10 +181,13 @@ class Book:
     def _check_order(self) -> list[Problem]:
         """Every lesson file stands in the list once; a name without a file fails to be read."""
         shown = "docs/site.yml"
-        listed = [name for part in self.parts for name in part.lessons]
-        files = {path.stem for path in (self.docs / "lessons").glob("*.py")}
+        listed = [name for part in self.parts for name in part.pages]
+        files = {
+            path.relative_to(self.docs).with_suffix("").as_posix()
+            for path in self.docs.glob("*/*.py")
+        }
         problems = [
-            Problem(shown, 1, f"docs/lessons/{name}.py is missing in the list of lessons")
+            Problem(shown, 1, f"docs/{name}.py is missing in the list of lessons")
             for name in sorted(files - set(listed))
         ]
         twice = sorted({name for name in listed if listed.count(name) > 1})

@@ -127,10 +127,10 @@ def _prepare() -> None:
 def _navigation(config: MkDocsConfig) -> Iterator[dict | str]:
     book, language = session.book, _language(config)
     words = book.words(language)
-    pages = [f"{name}.ipynb" for name in book.names() if not name.startswith("lessons/")]
+    pages = [f"{name}.ipynb" for name in book.names() if "/" not in name]
     yield from [page for page in pages if page == "index.ipynb"]
     for part in book.parts:
-        yield {part.title[language]: [f"lessons/{name}.ipynb" for name in part.lessons]}
+        yield {part.title[language]: [f"{name}.ipynb" for name in part.pages]}
     if reference := _reference(language):
         yield {words["api"]["title"]: _folded([address for address, _ in reference])}
     plain = sorted(path.name for path in Path(config.docs_dir).glob("*.md"))

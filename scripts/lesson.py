@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 MARKER = re.compile(r"^# %%(?P<markdown> \[markdown\])?(?P<options>.*)$")
 EXPRESSION = re.compile(r"\{\{ (.+?) \}\}")
@@ -123,6 +124,12 @@ class _Cell:
     markdown: bool
     options: dict[str, str]
     source: str
+
+
+def names_of(part: dict[str, Any]) -> list[str]:
+    """The pages of a part of docs/site.yml: `lessons`, or another folder that it names."""
+    folder = part.get("folder", "lessons")
+    return [f"{folder}/{name}" for name in part["lessons"]]
 
 
 def read(path: Path, docs: Path, languages: list[str]) -> Lesson:

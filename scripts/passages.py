@@ -103,7 +103,7 @@ def _entries(node: yaml.Node | None, prefix: str = "") -> Iterator[tuple[str, st
 
 def every_lesson(docs: Path, languages: list[str]) -> list[Lesson]:
     """The executed pages beside the lessons, and all lessons."""
-    files = [*sorted(docs.glob("*.py")), *sorted((docs / "lessons").glob("*.py"))]
+    files = [*sorted(docs.glob("*.py")), *sorted(docs.glob("*/*.py"))]
     return [lessons.read(file, docs, languages) for file in files]
 
 

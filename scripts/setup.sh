@@ -2,7 +2,8 @@
 # Makes the virtual environment .venv and installs a lock into it:
 #     scripts/setup.sh site     what builds and serves the site
 #     scripts/setup.sh test     that, and what tests it, a browser included
-# Where this was done already for these locks, it does nothing and says nothing.
+# Where this was done already for these locks, it does nothing and says nothing. The locks hold the
+# hash of every file that pip may take.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -27,6 +28,10 @@ attempt() {
     free=$(df --output=avail -m . | tail -n 1)
     case $errors in
     *"No space left on device"* | *"Disk quota exceeded"*) free=0 ;;
+    *"DO NOT MATCH THE HASHES"*)
+        fail "The lock does not know this file: nothing of it was installed. It knows PyPI's files and" \
+            "PyTorch's builds for CPUs. Does pip take another build, from a folder or index of yours" \
+            "(pip config list)? Else the file was damaged or changed on its way." ;;
     *Retrying* | *ConnectionError* | *"name resolution"* | *[Tt]imeout*)
         fail "The package index does not answer. Is there a network; does pip need a proxy or a mirror?" \
             "Once 'pip download jieba' works, run the same command again." ;;
@@ -79,10 +84,29 @@ make_venv() {
 
 mark() { echo "$*" >"$state"; }
 
+# pip finds nothing to decide: a lock names everything, and what has no wheel is built with what was
+# installed before.
 install() {
-    say "installing $1 into .venv (some minutes; PyTorch is the largest)"
+    attempt env PIP_USE_PEP517=1 "$python" -m pip install --disable-pip-version-check \
+        --progress-bar off --require-hashes --no-deps --no-build-isolation -r "$1"
+}
+
+# What torch still needs, or anything else that is not there. (What somebody put into .venv besides
+# may complain of versions.)
+lacking() { "$python" -m pip check | grep -E '^torch |which is not installed'; }
+
+install_locks() {
+    say "installing locks/$1.txt into .venv (some minutes; PyTorch is the largest)"
     attempt mark unfinished
-    attempt "$python" -m pip install --disable-pip-version-check --progress-bar off -r "$1"
+    install locks/build.txt
+    install "locks/$1.txt"
+    if lacking >/dev/null; then
+        say "installing locks/cuda.txt, which this build of PyTorch needs"
+        install locks/cuda.txt
+    fi
+    if lacking >&2; then
+        fail "The locks in locks/ lack what is named above. 'make lock' makes them anew."
+    fi
 }
 
 # The browser is looked for each time: it lives outside .venv. Without one its tests fail, the
@@ -110,7 +134,7 @@ fi
 # pip's report, cut to the downloads that take time.
 exec 3> >(grep --line-buffered -oE 'Downloading .*[0-9]{2}(\.[0-9])? MB\)|^Installing' || true)
 
-fingerprint=$(cat requirements.txt requirements-test.txt | sha256sum | cut -c 1-16)
+fingerprint=$(cat locks/*.txt | sha256sum | cut -c 1-16)
 installed=$(cat "$state" 2>/dev/null || true)
 if [ -e .venv ] && [ ! -e "$state" ]; then
     fail "The folder .venv was not made by make. Move it away, or use it yourself:" \
@@ -121,12 +145,10 @@ if [ "${installed:-unfinished}" = unfinished ] || ! "$python" -c '' 2>/dev/null;
     installed=""
 fi
 
-lock=requirements.txt
-[ "$what" = site ] || lock=requirements-test.txt
 case "$what: $installed" in
 "site: site $fingerprint" | "site: test $fingerprint" | "test: test $fingerprint") ;;
 *)
-    install "$lock"
+    install_locks "$what"
     attempt mark "$what $fingerprint"
     say "done: .venv holds $(du -sh .venv | cut -f 1)"
     ;;

@@ -1,4 +1,4 @@
-"""Broadcasting: how axes line up from the right, and why the repeated rows cost no memory."""
+"""Broadcasting: how axes line up from the right, which rows meet, and why they cost no memory."""
 
 from __future__ import annotations
 
@@ -150,7 +150,72 @@ def stride_zero(batch: int = 3, length: int = 4) -> Figure:
     return Figure("broadcasting-stride", draw, alt)
 
 
+def rows_added(
+    texts: Sequence[Sequence[str]] | None = None, length: int = 8, *, wrong_axis: bool = False
+) -> Figure:
+    """Which row of the position table each token of a batch gets: by its place, or by mistake.
+
+    Parameters
+    ----------
+    texts
+        The tokens of each sample, as many in each; left out, three sentences of four.
+    length
+        Rows of the position table.
+    wrong_axis
+        Whether the table has its sequence first, ``[length, 1, D]``, and is cut to the batch size.
+
+    Returns
+    -------
+    Figure
+        A figure named ``broadcasting-rows`` or ``broadcasting-rows-wrong``.
+    """
+    samples = texts or (
+        ["i", "like", "cats", "."],
+        ["you", "love", "dogs", "."],
+        ["he", "reads", "books", "."],
+    )
+    count, places = len(samples), len(samples[0])
+    table = torch.arange(float(length))[:, None]  # row p holds the number p
+    nothing = torch.zeros(count, places, 1)
+    added = table[:, None][:count] if wrong_axis else table[:places]
+    rows = (nothing + added)[..., 0].int().tolist()
+    left = 92
+    step = (WIDTH - left - 8) / places
+
+    def draw(canvas: Canvas) -> None:
+        plane, say = canvas.plane(WIDTH, 34 + 96 * count), canvas.say
+        role = "segment" if wrong_axis else "position"
+        for place in range(places):
+            middle = left + step * (place + 0.5) - 4
+            plane.text(middle, 14, say("place {place}", place=place), "faint", size=SMALL)
+        for number, words in enumerate(samples):
+            y = 32 + 96 * number
+            plane.text(8, y + 18, say("sample {number}", number=number), align="left")
+            for place, word in enumerate(words):
+                x, row = left + step * place, rows[number][place]
+                plane.cell(
+                    x, y, step - 8, 36, word, fill="token-soft", edge="token", color="token"
+                )
+                plane.cell(
+                    x, y + 42, step - 8, 32, say("row {row}", row=row), fill=f"{role}-soft",
+                    edge=role, color=role, bold=True,
+                )  # fmt: skip
+
+    def alt(say: Say) -> str:
+        return say(
+            "{count} samples of {places} tokens each. The rows of the position table that the "
+            "samples get: {rows}.",
+            count=count,
+            places=places,
+            rows="; ".join(", ".join(map(str, row)) for row in rows),
+        )
+
+    return Figure(f"broadcasting-rows{'-wrong' if wrong_axis else ''}", draw, alt)
+
+
 def gallery() -> Iterator[Figure]:
     """Every figure of this module once."""
     yield axes_lined_up()
     yield stride_zero()
+    yield rows_added()
+    yield rows_added(wrong_axis=True)
