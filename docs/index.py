@@ -21,38 +21,91 @@ from tokpos.figures.road import road
 road()
 
 # %% [markdown] lang="en" role="caption"
-# The road from a sentence to the first attention layer. Three of its stations have a lesson so far.
+# The road from a sentence to the first attention layer.
 
 # %% [markdown] lang="zh" role="caption"
-# 从一句话到第一个注意力层的路。其中三站目前已有对应的课。
+# 从一句话到第一个注意力层的路。
+
+# %% hide=true
+import re
+from pathlib import Path
+
+
+def minutes(name):
+    """Reading time of a lesson: its words in one language or the other, and its lines of code."""
+    text = Path(f"docs/lessons/{name}.py").read_text(encoding="utf-8")
+    cells = re.split(r"^# %%", text, flags=re.MULTILINE)
+    prose = {language: [c for c in cells if f'lang="{language}"' in c] for language in ("en", "zh")}
+    code = sum(cell.count("\n") for cell in cells if "lang=" not in cell and "hide=" not in cell)
+    words = len(re.findall(r"[A-Za-z]+", " ".join(prose["en"])))
+    characters = len(re.findall(r"[\u4e00-\u9fff]", " ".join(prose["zh"])))
+    return round((words / 220 + characters / 350) / 2 + code / 25)
+
+
+m = {path.stem: minutes(path.stem) for path in Path("docs/lessons").glob("*.py")}
 
 # %% [markdown] lang="en"
 # ## The lessons {#lessons}
 #
-# 1. [The table](lessons/lookup.md). A token ID picks a row of a table. Why that equals a
-#    product with a one-hot vector, and why nobody multiplies.
-# 2. [BERT's embedding layer](lessons/bert_embeddings.md). Three tables, their sum and a
-#    LayerNorm, taken apart in a real pretrained encoder and put together again by hand.
-# 3. [Sinusoidal positions](lessons/sinusoidal.md). How the first Transformer told its
-#    tokens where they stand, without learning anything.
+# | | Lesson | The question | Best after | Minutes |
+# |---|---|---|---|---|
+# | 1 | [Tokens and IDs](lessons/tokens.md) | What does a model get instead of a sentence? | | {{ m["tokens"] }} |
+# | 2 | [Why the ID is not a number](lessons/not_a_number.md) | Why can nothing be computed with an ID? | 1 | {{ m["not_a_number"] }} |
+# | 3 | [The table](lessons/lookup.md) | How does a number become a vector? | 1 | {{ m["lookup"] }} |
+# | 4 | [The table learns](lessons/learning.md) | Which rows move, and why do some come to be alike? | 3 | {{ m["learning"] }} |
+# | 5 | [The way out](lessons/head.md) | How does a vector become a token again? | 3 | {{ m["head"] }} |
+# | 6 | [BERT's embedding layer](lessons/bert_embeddings.md) | What does BERT's first layer do, number by number? | 3 | {{ m["bert_embeddings"] }} |
+# | 7 | [Shapes and broadcasting](lessons/broadcasting.md) | How can unequal shapes be added? | 3 | {{ m["broadcasting"] }} |
+# | 8 | [Why positions at all](lessons/why_positions.md) | Does attention not see the order by itself? | 3 | {{ m["why_positions"] }} |
+# | 9 | [Sinusoidal positions](lessons/sinusoidal.md) | How do waves tell where a token stands? | 7, 8 | {{ m["sinusoidal"] }} |
+# | 10 | [Learned positions](lessons/learned.md) | What if the positions are a table too? | 8 | {{ m["learned"] }} |
+# | 11 | [Relative positions](lessons/relative.md) | How does a model learn "two to the left"? | 8 | {{ m["relative"] }} |
+# | 12 | [RoPE](lessons/rope.md) | Why turn queries and keys? | 9, 11 | {{ m["rope"] }} |
+# | 13 | [ALiBi](lessons/alibi.md) | How far does a plain penalty on distance get? | 11 | {{ m["alibi"] }} |
+# | 14 | [Choosing](lessons/choosing.md) | Which one, for what? | 9 to 13 | {{ m["choosing"] }} |
 #
-# Each lesson can be read alone. If this is your first visit, take them in this order.
+# A lesson that you have read to its end gets a mark here and in the navigation. The marks stay in
+# your browser.
 #
-# Three more pages are for looking things up: where
-# [the paper, its own code and the libraries differ](differences.md), what was
-# [measured](measured.md), and how the modules work on
-# [more than one machine](distributed.md).
+# **In a hurry?** Five pages carry the rest: [the table](lessons/lookup.md),
+# [BERT's layer](lessons/bert_embeddings.md), [why positions](lessons/why_positions.md),
+# [sinusoidal positions](lessons/sinusoidal.md), [RoPE](lessons/rope.md).
+#
+# **For teaching.** Each lesson is one sitting, with exercises, a quiz and a notebook to download
+# under its title; the [cheat sheet](cheat_sheet.md) is one page to print.
+#
+# **With a fault before you.** The [museum of faults](museum.md) shows what goes wrong in silence,
+# and the test that catches it. [All encodings in one table](encodings.md) and
+# [where paper, code and libraries differ](differences.md) have the values to compare with;
+# [measured](measured.md) has the cost, and [more than one machine](distributed.md) what holds there.
 
 # %% [markdown] lang="zh"
 # ## 课程目录 {#lessons}
 #
-# 1. [嵌入表（embedding table）](lessons/lookup.md)。一个词元 ID 取出表中的一行。为什么这与独热向量（one-hot）乘矩阵是一回事，又为什么没有人真的去乘。
-# 2. [BERT 的嵌入层](lessons/bert_embeddings.md)。从三张表里各取一行，相加，再做层归一化（LayerNorm）。把真实的预训练（pretrained）编码器里的这一层拆开，再亲手装回去。
-# 3. [正弦位置编码（sinusoidal position encoding）](lessons/sinusoidal.md)。最早的 Transformer 怎样不靠学习，就让词元知道自己的位置。
+# | | 课 | 回答的问题 | 最好先读 | 分钟 |
+# |---|---|---|---|---|
+# | 1 | [词元与 ID](lessons/tokens.md) | 模型拿到的不是句子，那是什么？ | | {{ m["tokens"] }} |
+# | 2 | [ID 为什么不是用来算的数](lessons/not_a_number.md) | 为什么不能拿 ID 来计算？ | 1 | {{ m["not_a_number"] }} |
+# | 3 | [嵌入表（embedding table）](lessons/lookup.md) | 一个数怎样变成一个向量？ | 1 | {{ m["lookup"] }} |
+# | 4 | [嵌入表怎样学习](lessons/learning.md) | 哪些行会动？为什么有些行越来越像？ | 3 | {{ m["learning"] }} |
+# | 5 | [从向量回到词元](lessons/head.md) | 向量怎样又变成词元？ | 3 | {{ m["head"] }} |
+# | 6 | [BERT 的嵌入层](lessons/bert_embeddings.md) | BERT 的第一层到底算了什么？ | 3 | {{ m["bert_embeddings"] }} |
+# | 7 | [形状与广播（broadcasting）](lessons/broadcasting.md) | 形状不同，为什么也能相加？ | 3 | {{ m["broadcasting"] }} |
+# | 8 | [为什么需要位置](lessons/why_positions.md) | 注意力自己看不出顺序吗？ | 3 | {{ m["why_positions"] }} |
+# | 9 | [正弦位置编码（sinusoidal position encoding）](lessons/sinusoidal.md) | 一组波怎样说明词元在哪儿？ | 7、8 | {{ m["sinusoidal"] }} |
+# | 10 | [可学习的位置](lessons/learned.md) | 如果位置也是一张表呢？ | 8 | {{ m["learned"] }} |
+# | 11 | [相对位置](lessons/relative.md) | 怎样让模型学会“往左两个”？ | 8 | {{ m["relative"] }} |
+# | 12 | [旋转位置编码（RoPE）](lessons/rope.md) | 为什么要旋转查询和键？ | 9、11 | {{ m["rope"] }} |
+# | 13 | [ALiBi（带线性偏置的注意力）](lessons/alibi.md) | 只按距离扣分，能走多远？ | 11 | {{ m["alibi"] }} |
+# | 14 | [怎样选择](lessons/choosing.md) | 哪一种，用在哪里？ | 9 至 13 | {{ m["choosing"] }} |
 #
-# 每一课都可以单独读。如果是第一次来，建议按这个顺序读。
+# 读到末尾的课，会在这里和导航里打上记号。记号只保存在你的浏览器里。
 #
-# 另有三页供查阅：[论文、作者的代码与各个库有何不同](differences.md)，[时间和内存的实测结果](measured.md)，以及[怎样用在多台机器上](distributed.md)。
+# **时间不多？**先读这五页：[嵌入表](lessons/lookup.md)、[BERT 的嵌入层](lessons/bert_embeddings.md)、[为什么需要位置](lessons/why_positions.md)、[正弦位置编码](lessons/sinusoidal.md)、[RoPE](lessons/rope.md)。
+#
+# **用来讲课。**一课正好讲一次，有练习、小测验，标题下可以下载 notebook；[速查表](cheat_sheet.md)一页纸，可以打印。
+#
+# **手头正有一个错误。**[错误博物馆](museum.md)收的是不声不响的错误，每件都附上能抓住它的测试。可以对照的数值在[一张表看完所有位置编码](encodings.md)和[论文、代码与各个库有何不同](differences.md)里；[实测](measured.md)讲代价，[多台机器](distributed.md)讲分布式时什么仍然成立。
 
 # %% [markdown] lang="en"
 # ## For whom {#for-whom}

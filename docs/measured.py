@@ -299,6 +299,7 @@ growth
 # | `make bench ROW=rope` | runs only what has a name that begins so |
 # | `make bench CHECK=1` | runs everything, and fails when a target is missed |
 # | `make bench KEEP=1` | runs everything, and keeps the result for this page |
+# | `make bench-site` | measures building and serving this site, beside plain MkDocs |
 # | `.venv/bin/pip install '.[peers]'` | installs the other libraries; without them their places stay empty |
 #
 # Only a whole run is kept, because lines of two runs do not belong in one table. What each row
@@ -315,6 +316,7 @@ growth
 # | `make bench ROW=rope` | 只测名字以此开头的 |
 # | `make bench CHECK=1` | 测全部，有目标没达到就以失败结束 |
 # | `make bench KEEP=1` | 测全部，并把结果保存下来供本页使用 |
+# | `make bench-site` | 测量构建和预览本站的耗时，与单纯的 MkDocs 对照 |
 # | `.venv/bin/pip install '.[peers]'` | 安装其他库；没有安装的，相应位置留空 |
 #
 # 只有完整的一次运行才会保存，因为两次运行的数据不该放进同一张表。每一行究竟调用了什么，见 `scripts/bench`。

@@ -134,7 +134,21 @@ def fence(text: str, header: str) -> str:
 
 def bundle(data: Mapping[str, Any], language: str) -> Mapping[str, Any]:
     """What an object shows in `language`: its own bundle, or the one that all languages share."""
-    return data[LANGUAGES][language] if LANGUAGES in data else data
+    return data.get(LANGUAGES, {}).get(language, data)
+
+
+def check_languages(lesson: Lesson, result: Result, languages: Sequence[str]) -> list[Problem]:
+    """The cells that show something in some languages and not in all of the site's."""
+    problems = []
+    for block in lesson.code:
+        shown = [output.get("data", {}) for output in result.get(block.cell, {}).get("outputs", [])]
+        for language in languages:
+            if any(language not in data.get(LANGUAGES, languages) for data in shown):
+                message = f"what this cell shows has no `{language}`"
+                problems.append(
+                    Problem(lesson.shown_path, block.line, message, block.cell, language)
+                )
+    return problems
 
 
 def _belongs(problem: Problem, block: Code | Prose) -> bool:

@@ -392,7 +392,7 @@ def curves(growth: dict[str, Any]) -> list[dict[str, Any]]:
         }
 
     runs = growth["runs"]
-    common = {"against": "lessons", "sizes": growth["sizes"], "rounds": 1}
+    common = {"against": "N", "sizes": growth["sizes"], "rounds": 1}
     return [
         {"name": "growth-site-cold", "ways": [way("everything run", runs["cold"])], **common},
         {

@@ -30,6 +30,8 @@ class Beside:
         try:
             work(self)
             status = 0
+        except SystemExit:
+            pass  # it has said why
         except BaseException:
             sys.excepthook(*sys.exc_info())
         finally:

@@ -27,16 +27,21 @@ from scripts import (
     structure,
 )
 from scripts.execute import Executor, Progress, Result
-from scripts.files import write_whole
+from scripts.files import digest, write_whole
 from scripts.lesson import Lesson, LessonError, Problem
 
 
 @dataclass
 class Part:
-    """A part of the site: its title, and its pages in order, by the folder and their names."""
+    """A part of the site: its title, and its pages in order, by the folder and their names.
+
+    Many pages are folded away behind a cover, a page beside the lessons.
+    """
 
     title: dict[str, str]
     pages: list[str]
+    cover: str | None = None
+    fold: dict[str, str] = field(default_factory=dict)  # the title of what is folded
 
 
 @dataclass
@@ -60,6 +65,7 @@ class Book:
         self.unreadable: dict[str, list[Problem]] = {}
         self.package: griffe.Module | None = None
         self.drawings: drawings.Drawings = {}
+        self.made: dict[str, tuple[list[str], Any]] = {}  # see `_kept`
 
     # The data files: read once a build
 
@@ -71,7 +77,7 @@ class Book:
         LessonError
             A file has a fault and was never without.
         """
-        self._read("site.yml", _yaml)
+        self._read("site.yml", _site)
         self._read("glossary.yml", glossary.read)
         self._read("reviewed.json", review.read)
         for language in self.languages:
@@ -105,7 +111,10 @@ class Book:
 
     @property
     def parts(self) -> list[Part]:
-        return [Part(part["title"], lesson.names_of(part)) for part in self.settings["parts"]]
+        return [
+            Part(part["title"], lesson.names_of(part), part.get("cover"), part.get("fold", {}))
+            for part in self.settings["parts"]
+        ]
 
     def words(self, language: str) -> dict[str, Any]:
         return self.data[f"translations/{language}.yml"]
@@ -130,39 +139,59 @@ class Book:
         self.problems = []
         self._read_data()
         languages, recorded = self.languages, self.data["reviewed.json"]
-        self.problems += self._check_order()
+        self.problems += self._check_order() + self.terms.check_entries(languages)
         last, self.pages, self.unreadable = self.pages, {}, {}
         for name in self.names():
             try:
-                page = Page(lesson.read(self.docs / f"{name}.py", self.docs, languages))
+                self.pages[name] = self._checked(name)
             except LessonError as error:
                 if name in last:
                     self.pages[name] = Page(last[name].lesson, {}, error.problems, stale=True)
                 else:
                     self.unreadable[name] = error.problems
-                continue
-            page.problems += structure.check(page.lesson, languages, self.terms)
-            page.problems += review.check_reviewed(page.lesson, recorded)
-            self.pages[name] = page
         self.problems += structure.check_pages(self.docs, languages, self.terms)
         self.problems += structure.check_words(self.docs, languages, self.terms)
         self.problems += review.check_pages_reviewed(self.docs, languages, recorded)
         self._read_package()
+
+    def _checked(self, name: str) -> Page:
+        """A page as it is written, with what is wrong with it before it runs."""
+        path, languages = self.docs / f"{name}.py", self.languages
+
+        def make() -> tuple[Lesson, list[Problem]]:
+            read = lesson.read(path, self.docs, languages)
+            problems = structure.check(read, languages, self.terms)
+            return read, problems + review.check_reviewed(read, self.data["reviewed.json"])
+
+        known = [self.docs / file for file in ("site.yml", "glossary.yml", "reviewed.json")]
+        written, problems = self._kept(name, [path, *known], make)
+        return Page(written, problems=list(problems))
+
+    def _kept(self, what: str, files: list[Path], make: Callable[[], Any]) -> Any:
+        """What was made of files before, while they are the same; an edit changes few."""
+        marks = [f"{path} {digest(path)}" for path in files]
+        if what not in self.made or self.made[what][0] != marks:
+            self.made[what] = (marks, make())
+        return self.made[what][1]
 
     def _read_package(self) -> None:
         """Read the package that the reference describes; what cannot be parsed is a problem."""
         name = self.settings.get("package")
         if not name:
             return
+        files = sorted((self.root / "src" / name).rglob("*.py"))
+        problems, self.package = self._kept("package", files, lambda: self._package(name, files))
+        self.problems += problems
+
+    def _package(self, name: str, files: list[Path]) -> tuple[list[Problem], griffe.Module | None]:
         problems = []
-        for path in sorted((self.root / "src" / name).rglob("*.py")):
+        for path in files:
             try:
                 ast.parse(path.read_bytes())
             except SyntaxError as error:
                 shown = path.relative_to(self.root).as_posix()
                 problems.append(Problem(shown, error.lineno or 1, f"SyntaxError: {error.msg}"))
-        self.problems += problems
-        self.package = None if problems else api.load(self.root / "src", name)
+        return problems, None if problems else api.load(self.root / "src", name)
 
     def _run(self, progress: Progress) -> None:
         executor = Executor(self.root, self.cache)
@@ -172,6 +201,7 @@ class Book:
         for name, page in self.pages.items():
             page.result = results.get(name, {})
             page.problems += errors[name].problems if name in errors else []
+            page.problems += assemble.check_languages(page.lesson, page.result, self.languages)
             page.problems += quiz.check(page.lesson, page.result)
         for gallery in galleries:
             self.problems += errors[gallery.name].problems if gallery.name in errors else []
@@ -270,6 +300,17 @@ class Book:
         if not path.is_file() or path.read_bytes() != content.encode():
             write_whole(path, content.encode())
         return path
+
+
+def _site(path: Path) -> dict[str, Any]:
+    """Languages and parts; the navigation needs the title of each part in each language."""
+    site = _yaml(path)
+    for title in [part["title"] for part in site["parts"]]:
+        for language in site["languages"]:
+            if language not in title:
+                named = next(iter(title.values()))
+                raise ValueError(f"the part {named!r} has no title in `{language}`")
+    return site
 
 
 def _yaml(path: Path) -> dict[str, Any]:

@@ -29,7 +29,7 @@ msgstr ""
 
 def read(path: Path) -> Catalog:
     """The catalogue of a language, `zh.po`; an empty one where there is no such file."""
-    catalogue = Catalog(locale=path.stem)
+    catalogue = Catalog(locale=path.stem.replace("-", "_"))
     if not path.exists():
         return catalogue
     with path.open("rb") as file:

@@ -1,5 +1,7 @@
 """The terms of the site (docs/glossary.yml): the check that prose keeps to them, and their page.
 
+Every language of the site has a name for each term. Prose is checked in two of them.
+
 In Chinese text: a forbidden rendering is an error; so is a word that may be meant innocently
 where the English partner has the term and the Chinese lacks its rendering; a term that asks for
 it is followed by the English in brackets at its first use on a page; and a lower-case English
@@ -12,6 +14,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -19,13 +22,22 @@ import yaml
 
 from scripts.lesson import Problem
 from scripts.markup import Words
-from scripts.passages import Pair, Passage
+from scripts.passages import Pair, Passage, entries
 
-KEYS = {
-    "en", "zh", "id", "aliases", "introduce", "never", "mistaken", "once", "note",
+SHOWN = "docs/glossary.yml"
+KEYS = {  # besides the languages
+    "id", "aliases", "introduce", "never", "mistaken", "once", "meaning", "hint", "note",
 }  # fmt: skip
-NAMES = {"en": "English", "zh": "中文"}
 _ASIDE = re.compile(r"（[^（）]*）|“[^”]*”|《[^》]*》|\{\w+\}")
+
+
+@dataclass(frozen=True)
+class Group:
+    """Terms of one subject: a table of the page, under its title in each language."""
+
+    id: str
+    title: dict[str, str]
+    line: int
 
 
 @dataclass(frozen=True)
@@ -34,12 +46,15 @@ class Term:
 
     id: str
     group: str
+    line: int
     names: dict[str, str]
     aliases: dict[str, tuple[str, ...]]
     introduce: str | None
     never: tuple[re.Pattern[str], ...]
     mistaken: tuple[re.Pattern[str], ...]
     once: tuple[str, ...]
+    meaning: dict[str, str]
+    hint: bool
     note: dict[str, str]
 
     def forms(self, language: str) -> tuple[str, ...]:
@@ -53,9 +68,33 @@ class Term:
 
 @dataclass(frozen=True)
 class Glossary:
-    groups: dict[str, dict[str, str]]  # title of each group in each language
+    groups: tuple[Group, ...]
     terms: tuple[Term, ...]
     english: tuple[tuple[re.Pattern[str], str], ...]  # what is never written, and what is instead
+
+    def check_entries(self, languages: Sequence[str]) -> list[Problem]:
+        """What the glossary itself lacks in a language: a title, a name, a note of several."""
+        problems = []
+        for group in self.groups:
+            what = f"the group `{group.id}` has no title"
+            problems += _lacking(group.title, languages, group.line, what)
+        for term in self.terms:
+            what = f"the term `{term.names['en']}` has no"
+            problems += _lacking(term.names, languages, term.line, f"{what} name")
+            for kind, texts in (("meaning", term.meaning), ("note", term.note)):
+                if texts:
+                    problems += _lacking(texts, languages, term.line, f"{what} {kind}")
+            for key in sorted(term.names.keys() - set(languages)):
+                message = (
+                    f"`{key}` of the term `{term.names['en']}` is neither a key nor a language"
+                )
+                problems.append(Problem(SHOWN, term.line, message))
+        return problems
+
+    @cached_property
+    def _translated(self) -> tuple[Term, ...]:
+        """What Chinese is checked for; a term without a Chinese name is a problem by itself."""
+        return tuple(term for term in self.terms if "zh" in term.names)
 
     def check(self, pairs: Sequence[Pair]) -> list[Problem]:
         """Every fault against the glossary in the pairs of one page, in their order."""
@@ -64,7 +103,7 @@ class Glossary:
             if "en" in pair and "zh" in pair:
                 problems += self._mistaken(pair["en"], pair["zh"])
         chinese = [pair["zh"] for pair in pairs if "zh" in pair]
-        for term in self.terms:
+        for term in self._translated:
             problems += _introduced(term, chinese) + _named_once(term, chinese)
         return problems
 
@@ -85,7 +124,7 @@ class Glossary:
     def _chinese_faults(self, text: str) -> Iterator[tuple[int, str]]:
         # Brackets, quotes, titles and `{fields}` may hold English: blank them out, keep the places.
         outside = _ASIDE.sub(lambda match: " " * len(match.group()), text)
-        for term in self.terms:
+        for term in self._translated:
             instead = f"the term is {term.names['zh']} ({term.names['en']})"
             for pattern in term.never:
                 for match in pattern.finditer(text):
@@ -98,7 +137,7 @@ class Glossary:
         theirs = "\n".join(words.text for words in english.markup.words)
         ours = "\n".join(words.text for words in chinese.markup.words)
         problems = []
-        for term in self.terms:
+        for term in self._translated:
             if not term.mistaken or term.stands_in(ours, "zh") or not term.stands_in(theirs, "en"):
                 continue
             for words in chinese.markup.words:
@@ -113,8 +152,14 @@ class Glossary:
 
 
 def read(path: Path) -> Glossary:
-    data = yaml.safe_load(path.read_text(encoding="utf-8"))
-    terms = [_term(entry, group["id"]) for group in data["groups"] for entry in group["terms"]]
+    text = path.read_text(encoding="utf-8")
+    data = yaml.safe_load(text)
+    lines = {key: line for key, _, line in entries(yaml.compose(text))}
+    groups, terms = [], []
+    for number, group in enumerate(data["groups"]):
+        groups.append(Group(group["id"], group["title"], lines[f"groups.{number}.id"]))
+        for place, entry in enumerate(group["terms"]):
+            terms.append(_term(entry, group["id"], lines[f"groups.{number}.terms.{place}.en"]))
     twice = {term.id for term in terms if [t.id for t in terms].count(term.id) > 1}
     if twice:
         raise ValueError(f"{path.name}: two terms have the id {', '.join(sorted(twice))}")
@@ -122,26 +167,33 @@ def read(path: Path) -> Glossary:
         (re.compile(rf"\b{wrong}", re.IGNORECASE), instead)
         for wrong, instead in data["english"].items()
     )
-    return Glossary({g["id"]: g["title"] for g in data["groups"]}, tuple(terms), english)
+    return Glossary(tuple(groups), tuple(terms), english)
 
 
-def _term(entry: dict[str, Any], group: str) -> Term:
-    unknown = entry.keys() - KEYS
-    if unknown:
-        raise ValueError(f"the term {entry.get('en')!r} has unknown keys: {sorted(unknown)}")
-    names = {"en": entry["en"], "zh": entry["zh"]}
+def _term(entry: dict[str, Any], group: str, line: int) -> Term:
+    names = {key: name for key, name in entry.items() if key not in KEYS}
     introduce = entry.get("introduce", False)
     return Term(
         id=entry.get("id", re.sub(r"\W+", "-", names["en"].lower()).strip("-")),
         group=group,
+        line=line,
         names=names,
         aliases={k: tuple(v) for k, v in entry.get("aliases", {}).items()},
         introduce=names["en"] if introduce is True else introduce or None,
         never=tuple(re.compile(word) for word in entry.get("never", ())),
         mistaken=tuple(re.compile(word) for word in entry.get("mistaken", ())),
         once=tuple(entry.get("once", ())),
+        meaning=entry.get("meaning", {}),
+        hint=entry.get("hint", True),
         note=entry.get("note", {}),
     )
+
+
+def _lacking(
+    texts: Mapping[str, str], languages: Sequence[str], line: int, what: str
+) -> list[Problem]:
+    missing = [language for language in languages if language not in texts]
+    return [Problem(SHOWN, line, f"{what} in `{each}`", language=each) for each in missing]
 
 
 def _english(forms: Sequence[str], flags: re.RegexFlag = re.IGNORECASE) -> re.Pattern[str]:
@@ -195,21 +247,22 @@ def _named_once(term: Term, column: Sequence[Passage]) -> list[Problem]:
     return problems
 
 
-def page(glossary: Glossary, language: str, words: Mapping[str, Any]) -> str:
+def page(glossary: Glossary, language: str, words: Mapping[str, Mapping[str, Any]]) -> str:
     """The glossary page of a language as Markdown: a table for each group, an anchor for each term.
 
-    `words` is the site's own words, of which `glossary` holds `title`, `intro` and `note`.
+    `words` is the site's own words in each language, in the order of the columns after the first.
     """
-    own = words["glossary"]
-    columns = sorted(NAMES, key=lambda name: name != language)
-    head = [*(NAMES[column] for column in columns), own["note"]]
+    own = words[language]["glossary"]
+    columns = sorted(words, key=lambda column: column != language)
+    head = [*(words[column]["theme"]["name"] for column in columns), own["note"]]
     lines = [f"# {own['title']}", "", own["intro"]]
-    for group, title in glossary.groups.items():
-        lines += ["", f"## {title[language]} {{#{group}-terms}}", ""]
-        lines += [f"| {' | '.join(head)} |", "|---|---|---|"]
+    for group in glossary.groups:
+        lines += ["", f"## {group.title.get(language, group.id)} {{#{group.id}-terms}}", ""]
+        lines += [f"| {' | '.join(head)} |", "|---" * len(head) + "|"]
         for term in glossary.terms:
-            if term.group == group:
-                first, second = (term.names[column] for column in columns)
-                cells = [f"{first} {{ #{term.id} }}", second, term.note.get(language, "")]
+            if term.group == group.id:
+                first, *others = (term.names.get(column, "") for column in columns)
+                told = [text[language] for text in (term.meaning, term.note) if language in text]
+                cells = [f"{first} {{ #{term.id} }}", *others, " ".join(told)]
                 lines.append(f"| {' | '.join(cells)} |")
     return "\n".join(lines) + "\n"

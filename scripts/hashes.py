@@ -4,7 +4,7 @@
 
 `cuda.txt` holds the versions of what only PyPI's build of torch needs. The hashes are read from the
 index's own pages. (pip-compile asks PyPI's JSON interface, which mirrors lack, and there downloads
-every file to hash it.) Of torch, the builds for CPUs on PyTorch's index are accepted as well.
+every file to hash it.) The builds of torch for CPUs are on PyTorch's own index.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def _is_wheel(file: str, version: str) -> bool:
         _, found, _, tags = parse_wheel_filename(file)
     except InvalidWheelFilename:
         return False
-    return found.public == str(Version(version)) and any(map(_runs, tags))
+    return found == Version(version) and any(map(_runs, tags))
 
 
 def _is_source(file: str, version: str) -> bool:
@@ -74,9 +74,11 @@ def for_cpus(version: str, lock: Path) -> list[str]:
         return listed(CPU_INDEX, "torch", version)
     except OSError as error:
         print(f"make: PyTorch's index for CPUs does not answer: {error}")
-    text = lock.read_text(encoding="utf-8") if lock.exists() else ""
-    entry = re.search(rf"^torch=={re.escape(version)} [^#]*", text, re.MULTILINE)
-    return re.findall(r"sha256:(\w+)", entry[0]) if entry else []
+    kept = lock.read_text(encoding="utf-8") if lock.exists() else ""
+    if f"torch=={version} " in kept:
+        return re.findall(r"sha256:(\w+)", kept)
+    print(f"make: {lock} cannot accept torch {version}: run this again where that index answers")
+    return []
 
 
 def write(path: Path, chosen: Pins, hashes: dict[str, list[str]], *head: str) -> None:
@@ -93,20 +95,18 @@ def main(index: str, cuda_pins: Path, root: Path) -> None:
     every = test | cuda
     with ThreadPoolExecutor(8) as pool:
         try:
-            marks = list(pool.map(lambda pin: listed(index, *pin), every.items()))
+            lists = list(pool.map(lambda pin: listed(index, *pin), every.items()))
         except OSError as error:
             sys.exit(f"make: the package index does not answer: {error}")
-    found = dict(zip(every, marks, strict=True))
-    if without := [f"{name}=={every[name]}" for name, marks in found.items() if not marks]:
+    found = dict(zip(every, lists, strict=True))
+    if without := [f"{name}=={every[name]}" for name in every if not found[name]]:
         sys.exit(f"make: the index has no file for Linux of {', '.join(without)}")
-    cpu = sorted({*for_cpus(site["torch"], locks / "site.txt")} - {*found["torch"]})
-    builds = f"# torch {site['torch']}: {len(found['torch'])} builds of PyPI, {len(cpu)} for CPUs"
-    found["torch"] += cpu
-    if not cpu:
-        print(f"make: the locks do not accept torch {site['torch']} for CPUs: run this again later")
+    cpu = f"{site['torch']}+cpu"
+    cpu_marks = for_cpus(cpu, locks / "cpu.txt")
     locks.mkdir(exist_ok=True)
     write(locks / "build.txt", {BUILDS: site.pop(BUILDS)}, found)
-    write(locks / "site.txt", site, found, builds)
+    write(locks / "cpu.txt", {"torch": cpu} if cpu_marks else {}, {"torch": cpu_marks})
+    write(locks / "site.txt", site, found)
     more = {name: version for name, version in test.items() if name not in {*site, BUILDS}}
     write(locks / "test.txt", more, found, "-r site.txt")
     write(locks / "cuda.txt", cuda, found)

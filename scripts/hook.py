@@ -15,6 +15,7 @@ import sys
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import jinja2
 from mkdocs.commands.build import build
@@ -26,7 +27,7 @@ from mkdocs.plugins import CombinedEvent, event_priority
 from mkdocs.structure.files import File, Files
 from mkdocs.structure.nav import Navigation
 from mkdocs.structure.pages import Page
-from mkdocs.utils import CountHandler
+from mkdocs.utils import CountHandler, get_relative_url
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
@@ -38,6 +39,7 @@ from scripts import (  # noqa: E402
     drawings,
     edits,
     glossary,
+    hints,
     inventories,
     katex,
     serve,
@@ -89,6 +91,7 @@ def on_config(config: MkDocsConfig) -> MkDocsConfig:
             config.site_dir = str(session.stage.folder)
     if "mkdocstrings" in config.plugins:
         inventories.resolve_paths(config)
+    config.extra["languages"] = _languages(config)
     config.nav = list(_navigation(config))
     _places(config).attach()
     return config
@@ -124,17 +127,40 @@ def _prepare() -> None:
         raise PluginError(f"{len(problems)} problem(s), named above: the site is not built")
 
 
+def _languages(config: MkDocsConfig) -> list[dict[str, Any]]:
+    """For the theme, each language: its words, its folder, the way there from here, its address."""
+    first, *others = session.book.languages
+    folders = {first: "", **{other: f"{other}/" for other in others}}
+    here = folders[_language(config)]
+    root = (config.site_url or "").removesuffix(here)
+    up = "../" if here else ""
+    return [
+        {
+            **session.book.words(language)["theme"],
+            "here": folder == here,
+            "folder": folder,
+            "way": up + folder,
+            "address": root + folder,
+        }
+        for language, folder in folders.items()
+    ]
+
+
 def _navigation(config: MkDocsConfig) -> Iterator[dict | str]:
     book, language = session.book, _language(config)
     words = book.words(language)
     pages = [f"{name}.ipynb" for name in book.names() if "/" not in name]
     yield from [page for page in pages if page == "index.ipynb"]
+    covers = [f"{part.cover}.ipynb" for part in book.parts if part.cover]
     for part in book.parts:
-        yield {part.title[language]: [f"{name}.ipynb" for name in part.pages]}
+        inside: list[dict | str] = [f"{name}.ipynb" for name in part.pages]
+        if part.cover:
+            inside = [f"{part.cover}.ipynb", {part.fold[language]: inside}]
+        yield {part.title[language]: inside}
     if reference := _reference(language):
         yield {words["api"]["title"]: _folded([address for address, _ in reference])}
     plain = sorted(path.name for path in Path(config.docs_dir).glob("*.md"))
-    more = [page for page in pages if page != "index.ipynb"]
+    more = [page for page in pages if page not in ("index.ipynb", *covers)]
     yield {words["more"]: [*more, "glossary.md", *plain]}
 
 
@@ -176,7 +202,8 @@ def _add_files(files: Files, config: MkDocsConfig) -> Files:
         files.append(File.generated(config, f"{name}.ipynb", abs_src_path=str(notebook)))
     for address, text in _reference(language):
         files.append(File.generated(config, address, content=text))
-    terms = glossary.page(book.terms, language, book.words(language))
+    words = {each: book.words(each) for each in book.languages}
+    terms = glossary.page(book.terms, language, words)
     files.append(File.generated(config, "glossary.md", content=terms))
     assets.arrange(files, config)
     return files
@@ -244,10 +271,15 @@ def _without_drawings(text: str, page: Page) -> str:
 
 @event_priority(-50)
 def on_page_content(html: str, page: Page, config: MkDocsConfig, files: Files) -> str:
+    language = _language(config)
     try:
-        return katex.typeset(html)
+        html = katex.typeset(html)
     except katex.FormulaError as error:
-        return _formula_failed(error, html, page, _language(config))
+        return _formula_failed(error, html, page, language)
+    if _lesson_of(page):
+        target = get_relative_url("glossary.html", page.url)
+        html = hints.add(html, session.book.terms, language, target)
+    return html
 
 
 def _formula_failed(error: katex.FormulaError, html: str, page: Page, language: str) -> str:
@@ -324,12 +356,15 @@ def _show_late_problems(config: MkDocsConfig) -> None:
 
 def _build_language(language: str, first: MkDocsConfig) -> None:
     """Build another language into its folder of the same site."""
+    name = f"mkdocs.{language}.yml"
     other = load_config(
-        str(_root(first) / f"mkdocs.{language}.yml"),
+        str(_root(first) / name),
         site_dir=str(Path(first.site_dir, language)),
         site_url=f"{first.site_url.rstrip('/')}/{language}/" if first.site_url else None,
         strict=first.strict,
     )
+    if _language(other) != language:  # as the first, it would start the others again
+        raise PluginError(f"{name} must say `theme: {{language: {language}}}`")
     log.info(f"Building language {language}")
     build(other, serve_url=first.site_url if session.command == "serve" else None)
 

@@ -1,4 +1,4 @@
-"""Read a lesson: one py:percent file that holds both languages.
+"""Read a lesson: one py:percent file that holds every language.
 
 A lesson is a list of blocks. A `Code` block runs once and belongs to every language. A `Prose`
 block holds one text for each language, side by side in the file.
@@ -259,7 +259,7 @@ def _prose(group: list[_Cell], shown: str, languages: list[str], problems: list[
         if language not in languages:
             wrong(f"`lang` is {language!r}; the site's languages are {', '.join(languages)}")
         elif language in texts:
-            wrong(f"two cells in a row in `{language}`: the other language is missing between them")
+            wrong(f"two cells in a row in `{language}`: another language is missing between them")
         if cell.options.get("role", "text") != role:
             wrong(f"its role differs from its partner's, {role!r}")
         if role not in ROLES:

@@ -29,10 +29,10 @@ compile() { # lock, extras and options
     sed -i -E -e '/^(nvidia|cuda|triton)/d' -e 's/# via -c requirements.txt, /# via /' "$lock"
 }
 
-# pip-tools would bring another pip into .venv.
+# pip-tools would change what .venv holds. (pip of Debian 12 would download every file it looks at.)
 mkdir -p .cache locks
 "$python" -m venv --clear .cache/lock
-.cache/lock/bin/python -m pip install --quiet --disable-pip-version-check pip-tools==7.6.2
+.cache/lock/bin/python -m pip install --quiet --disable-pip-version-check pip==26.3 pip-tools==7.6.2
 
 grep -oE '^[a-z0-9-]+==[^ ]+' locks/cuda.txt >"$cuda" 2>/dev/null || true
 site=(--extra figures --extra transformers --extra site)

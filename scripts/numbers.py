@@ -84,9 +84,8 @@ def _drawn(old: str, new: str) -> str:
 
 def _unlike(old: str, new: str) -> Iterator[str]:
     olds, news = old.splitlines(), new.splitlines()
-    for kind, start, end, new_start, new_end in SequenceMatcher(
-        None, olds, news, autojunk=False
-    ).get_opcodes():
+    steps = SequenceMatcher(None, olds, news, autojunk=False).get_opcodes()
+    for kind, start, end, new_start, new_end in steps:
         if kind != "equal":
             yield from (f"    old  {line}" for line in olds[start:end])
             yield from (f"    new  {line}" for line in news[new_start:new_end])
@@ -98,6 +97,9 @@ def main(root: Path) -> int:
     which.add_argument("--keep", type=Path, metavar="FILE", help="write it into FILE")
     which.add_argument("--since", type=Path, metavar="FILE", help="list what changed since FILE")
     options = parser.parse_args()
+    if options.since and not options.since.is_file():
+        print(f"numbers: there is no {options.since}; `make update` writes it before it updates")
+        return 1
     book = Book(root)
     try:
         problems = book.prepare(print)
@@ -112,7 +114,8 @@ def main(root: Path) -> int:
         write_whole(options.keep, json.dumps(now, ensure_ascii=False, indent=1).encode())
         return 0
     found = changes(json.loads(options.since.read_text(encoding="utf-8")), now)
-    print(*found, sep="\n")
+    for change in found:
+        print(change)
     print(f"numbers: {len(found) or 'no'} places on the pages changed, of {len(now)}")
     return 0
 

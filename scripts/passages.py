@@ -84,19 +84,19 @@ def of_translations(docs: Path, languages: Sequence[str]) -> dict[str, Pair]:
         file = docs / "translations" / f"{language}.yml"
         shown = file.relative_to(docs.parent).as_posix()
         if file.is_file():
-            for key, value, line in _entries(yaml.compose(file.read_text(encoding="utf-8"))):
+            for key, value, line in entries(yaml.compose(file.read_text(encoding="utf-8"))):
                 pairs.setdefault(key, {})[language] = Passage(shown, language, value, line)
     return pairs
 
 
-def _entries(node: yaml.Node | None, prefix: str = "") -> Iterator[tuple[str, str, int]]:
+def entries(node: yaml.Node | None, prefix: str = "") -> Iterator[tuple[str, str, int]]:
     """Key, text and line of every text in a YAML file; nested keys are joined by dots."""
     if isinstance(node, yaml.MappingNode):
         for key, value in node.value:
-            yield from _entries(value, f"{prefix}.{key.value}" if prefix else str(key.value))
+            yield from entries(value, f"{prefix}.{key.value}" if prefix else str(key.value))
     elif isinstance(node, yaml.SequenceNode):
         for index, value in enumerate(node.value):
-            yield from _entries(value, f"{prefix}.{index}")
+            yield from entries(value, f"{prefix}.{index}")
     elif isinstance(node, yaml.ScalarNode):
         yield prefix, str(node.value), node.start_mark.line + 1
 

@@ -2,6 +2,7 @@
 
 A pair is recorded by the fingerprints of its texts. When one text changes and its partner does not,
 the partner's fingerprint stands in a recorded pair that the page no longer has: that is the fault.
+A record from before a language came says nothing until all pairs were read again.
 The record is free of order, and each pair is one line, so that two people's changes merge.
 
 `make reviewed` (python -m scripts.review) says that all pairs, as they stand, were read.
@@ -109,17 +110,25 @@ def _changed_alone(pairs: Sequence[Pair], recorded: Iterable[Fingerprints]) -> l
     new, gone = _new_and_gone(pairs, recorded)
     problems = []
     for pair in new:
-        prints = dict(zip(sorted(pair), _fingerprints(pair), strict=True))
-        for place, (language, fingerprint) in enumerate(prints.items()):
-            if any(fingerprint == old[place] for old in gone):
-                others = ", ".join(f"`{other}`" for other in prints if other != language)
-                message = (
-                    f"{others} was changed and `{language}` was not: "
-                    "read them side by side, then run `make reviewed`"
-                )
-                problems.append(pair[language].problem(message))
-                break
+        candidates = [_stayed(pair, old) for old in gone]
+        stayed = min(candidates, key=lambda found: (-len(found), found), default=[])
+        changed = [f"`{language}`" for language in sorted(pair) if language not in stayed]
+        for language in stayed:
+            message = (
+                f"{', '.join(changed)} {'was' if len(changed) == 1 else 'were'} changed and "
+                f"`{language}` was not: read them side by side, then run `make reviewed`"
+            )
+            problems.append(pair[language].problem(message))
     return problems
+
+
+def _stayed(pair: Pair, old: Fingerprints) -> list[str]:
+    """The languages in which a pair is as it was recorded; none if those were other languages."""
+    prints = _fingerprints(pair)
+    if len(old) != len(prints):
+        return []
+    columns = zip(sorted(pair), prints, old, strict=True)
+    return [language for language, now, before in columns if now == before]
 
 
 def _unrecorded(pairs: Sequence[Pair], recorded: Iterable[Fingerprints]) -> list[Problem]:

@@ -29,9 +29,9 @@ attempt() {
     case $errors in
     *"No space left on device"* | *"Disk quota exceeded"*) free=0 ;;
     *"DO NOT MATCH THE HASHES"*)
-        fail "The lock does not know this file: nothing of it was installed. It knows PyPI's files and" \
-            "PyTorch's builds for CPUs. Does pip take another build, from a folder or index of yours" \
-            "(pip config list)? Else the file was damaged or changed on its way." ;;
+        fail "The lock does not know this file, and it was not installed. The locks know PyPI's files" \
+            "and PyTorch's builds for CPUs. Does pip take another build, from a folder or an index of" \
+            "yours (pip config list)? Else the file was damaged or changed on its way." ;;
     *Retrying* | *ConnectionError* | *"name resolution"* | *[Tt]imeout*)
         fail "The package index does not answer. Is there a network; does pip need a proxy or a mirror?" \
             "Once 'pip download jieba' works, run the same command again." ;;
@@ -84,29 +84,38 @@ make_venv() {
 
 mark() { echo "$*" >"$state"; }
 
-# pip finds nothing to decide: a lock names everything, and what has no wheel is built with what was
+# pip has nothing to decide: a lock names everything, and what has no wheel is built with what was
 # installed before.
 install() {
-    attempt env PIP_USE_PEP517=1 "$python" -m pip install --disable-pip-version-check \
-        --progress-bar off --require-hashes --no-deps --no-build-isolation -r "$1"
+    PIP_USE_PEP517=1 "$python" -m pip install --disable-pip-version-check --progress-bar off \
+        --require-hashes --no-deps --no-build-isolation -r "locks/$1.txt"
+}
+
+# PyTorch's build for CPUs where pip finds it, in an index or folder of the machine.
+install_cpu() {
+    local errors
+    errors=$(install cpu 2>&1 >&3) || [[ $errors == *"No matching distribution"* ]] ||
+        attempt install cpu
 }
 
 # What torch still needs, or anything else that is not there. (What somebody put into .venv besides
 # may complain of versions.)
-lacking() { "$python" -m pip check | grep -E '^torch |which is not installed'; }
+lacking() {
+    { "$python" -m pip check || true; } | grep -E '^torch |which is not installed'
+}
 
 install_locks() {
     say "installing locks/$1.txt into .venv (some minutes; PyTorch is the largest)"
     attempt mark unfinished
-    install locks/build.txt
-    install "locks/$1.txt"
-    if lacking >/dev/null; then
-        say "installing locks/cuda.txt, which this build of PyTorch needs"
-        install locks/cuda.txt
+    attempt install build
+    install_cpu
+    attempt install "$1"
+    if lacking | grep '^torch ' >/dev/null; then
+        say "installing locks/cuda.txt, which PyPI's build of PyTorch needs"
+        attempt install cuda
     fi
-    if lacking >&2; then
-        fail "The locks in locks/ lack what is named above. 'make lock' makes them anew."
-    fi
+    ! lacking >&2 || fail "The locks lack what is named above. They were made with Python 3.11: install" \
+        "that one, or run scripts/lock.sh, which makes them with $("$python" --version)."
 }
 
 # The browser is looked for each time: it lives outside .venv. Without one its tests fail, the

@@ -184,7 +184,8 @@ def check_project(docs: Path) -> list[Problem]:
     """Everything under docs: the executed pages, the lessons, the pages, the site's own words."""
     languages = yaml.safe_load((docs / "site.yml").read_text(encoding="utf-8"))["languages"]
     terms = glossary.read(docs / "glossary.yml")
-    problems = check_pages(docs, languages, terms) + check_words(docs, languages, terms)
+    problems = terms.check_entries(languages) + check_pages(docs, languages, terms)
+    problems += check_words(docs, languages, terms)
     try:
         for lesson in passages.every_lesson(docs, languages):
             problems += check(lesson, languages, terms)

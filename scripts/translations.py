@@ -7,9 +7,9 @@ translation is a warning that says where it stands, and so fails a strict build.
 
     python -m scripts.translations
 
-brings the catalogue up to date with the sources: new passages come in empty, those that are gone
-leave, and where the text of a place has changed the old translation stays, marked fuzzy, until
-somebody has looked at it.
+brings the catalogue of every language but the first up to date with the sources, and begins those
+that are not there yet: new passages come in empty, those that are gone leave, and where the text
+of a place has changed the old translation stays, marked fuzzy, until somebody has looked at it.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ from pathlib import Path
 from typing import Any
 
 import griffe
+import yaml
 from babel.messages.catalog import Catalog
 
 from scripts import api, catalogue
 from scripts.lesson import Problem
 
 ROOT = Path(__file__).resolve().parent.parent
-CATALOGUE = ROOT / "docs" / "translations" / "zh.po"
 
 _FENCE = re.compile(r" *(```|~~~)")
 _AS_IT_IS = re.compile(r" *(```|~~~|>>>|\$\$)| {4}|`[\w.]+`$")
@@ -174,21 +174,29 @@ class TranslateDocstrings(griffe.Extension):
             log.warning(str(problem))
 
 
+def catalogues(docs: Path) -> list[Path]:
+    """One for each language of the site but the first, which is that of the sources."""
+    _, *others = yaml.safe_load((docs / "site.yml").read_text(encoding="utf-8"))["languages"]
+    return [docs / "translations" / f"{language}.po" for language in others]
+
+
 def main(arguments: list[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(description="Bring the catalogue up to date with the sources.")
+    parser = argparse.ArgumentParser(description="Bring the catalogues up to date.")
     parser.add_argument("--source", type=Path, default=ROOT / "src", help="folder of the package")
     parser.add_argument("--package", default="tokpos")
-    parser.add_argument("--catalogue", type=Path, default=CATALOGUE)
+    parser.add_argument("--docs", type=Path, default=ROOT / "docs", help="folder of the catalogues")
     options = parser.parse_args(arguments)
     found = passages(api.load(options.source, options.package))
-    texts, counts = catalogue.updated(catalogue.read(options.catalogue), found)
-    catalogue.write(texts, options.catalogue)
-    empty = sum(1 for message in texts if message.id and not message.string)
-    fuzzy = sum(1 for message in texts if message.id and message.fuzzy)
-    print(
-        f"{len(found)} passages: {counts['new']} new, {counts['changed']} changed, "
-        f"{counts['gone']} gone; {empty} untranslated, {fuzzy} to look at again"
-    )
+    for path in catalogues(options.docs):
+        texts, counts = catalogue.updated(catalogue.read(path), found)
+        catalogue.write(texts, path)
+        empty = sum(1 for message in texts if message.id and not message.string)
+        fuzzy = sum(1 for message in texts if message.id and message.fuzzy)
+        print(
+            f"{path.name}: {len(found)} passages: {counts['new']} new, "
+            f"{counts['changed']} changed, {counts['gone']} gone; "
+            f"{empty} untranslated, {fuzzy} to look at again"
+        )
 
 
 if __name__ == "__main__":

@@ -9,10 +9,10 @@ read -r installed _ <.venv/.setup
 
 ended() {
     [ "$?" != 0 ] || return 0
-    printf '\nmake: %s\n' "The update has ended half way. Either repair what is named above; then" \
-        "    make numbers" \
-        "lists what changed on the pages. Or go back to the versions before it:" \
-        "    git checkout requirements.txt requirements-test.txt locks && make for-$installed" >&2
+    printf '\nmake: %s\n' "The update has ended half way. Repair what is named above; then 'make numbers'" \
+        "lists what has changed on the pages. Or go back to the versions before it:" \
+        "    git checkout requirements.txt requirements-test.txt locks" \
+        "The next make installs them again." >&2
 }
 
 echo "make: what stands on the pages now"

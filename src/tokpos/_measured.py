@@ -166,6 +166,22 @@ GROWTHS = {
     "growth-training-step": "training step, SGD",
 }
 
+SITE = {
+    "site-cold": "this site, everything run; limit: the cells on all cores, then plain MkDocs",
+    "site-warm": "this site, nothing changed; limit: plain MkDocs",
+    "site-jupyter": "this site, everything run; limit: mkdocs-jupyter on the same notebooks",
+    "course-cold": "14 lessons, everything run; limit: the cells on all cores, then plain MkDocs",
+    "course-warm": "14 lessons, nothing changed; limit: plain MkDocs",
+    "course-jupyter": "14 lessons, everything run; limit: mkdocs-jupyter on the same notebooks",
+    "edit-prose": "a paragraph edited while 14 lessons are served, until the open page shows it",
+    "edit-code": "a cell edited while 14 lessons are served, besides the run of its lesson",
+    "growth-cold": "exponent of the CPU time of a build in which everything runs",
+    "growth-executed": "lessons that run again after one cell was edited",
+}
+
+IN_SECONDS = ("edit-prose", "edit-code")
+"""What has no limit to be divided by."""
+
 ANGLES_INCLUDED = "tokpos, angles included"
 """The way of RoPE that makes its cosines and sines at each call."""
 
@@ -296,6 +312,27 @@ def exponents(result: Result) -> Told:
                     ]
                 )
         return _markdown([words(head) for head in heads], lines)
+
+    return Told(tell)
+
+
+def site_costs(result: Result) -> Told:
+    """What building and serving the site costs, beside its targets."""
+    found = {target["name"]: target for target in result.data["targets"]}
+    _demand("site", set(SITE), set(found))
+
+    def tell(language: str) -> str:
+        words = _in(language, "the table of the site")
+        lines = []
+        for name, work in SITE.items():
+            unit = words("{number} s") if name in IN_SECONDS else "{number}"
+            value, most = (f"{found[name][key]:.3g}" for key in ("value", "most"))
+            measured = unit.format(number=value)
+            if found[name]["missed"]:
+                measured = words("**{measured}** (missed)", measured=measured)
+            lines.append([words(work), measured, unit.format(number=most)])
+        heads = [words(head) for head in ("Work", "Measured", "At most")]
+        return _markdown(heads, lines)
 
     return Told(tell)
 

@@ -444,9 +444,9 @@ def package() -> griffe.Module:
     return api.load(ROOT / "src", "tokpos")
 
 
-@pytest.fixture(scope="module")
-def texts() -> Catalog:
-    return catalogue.read(translations.CATALOGUE)
+@pytest.fixture(scope="module", params=translations.catalogues(DOCS), ids=lambda path: path.stem)
+def texts(request: pytest.FixtureRequest) -> Catalog:
+    return catalogue.read(request.param)
 
 
 def test_every_public_object_has_a_docstring(package: griffe.Module) -> None:
@@ -480,8 +480,9 @@ def test_the_catalogue_has_no_gap_and_nothing_stale(
     new, counts = catalogue.updated(texts, translations.passages(package))
     assert counts == {"new": 0, "changed": 0, "gone": 0}, "run `make translations`"
     assert [str(m.id) for m in texts if m.id and (m.fuzzy or not m.string)] == []
-    catalogue.write(new, tmp_path / "zh.po")
-    assert (tmp_path / "zh.po").read_bytes() == translations.CATALOGUE.read_bytes()
+    name = f"{texts.locale}.po"
+    catalogue.write(new, tmp_path / name)
+    assert (tmp_path / name).read_bytes() == (DOCS / "translations" / name).read_bytes()
 
 
 def test_translations_keep_code_links_and_terms(texts: Catalog) -> None:
@@ -490,15 +491,15 @@ def test_translations_keep_code_links_and_terms(texts: Catalog) -> None:
     for message in texts:
         if not message.id:
             continue
-        english = Passage("zh.po", "en", str(message.id), 1)
-        chinese = Passage("zh.po", "zh", str(message.string), 1)
+        english = Passage("", "en", str(message.id), 1)
+        translated = Passage("", str(texts.locale), str(message.string), 1)
         ours, theirs = (
             Counter((part.kind, part.value) for part in passage.markup.parts)
-            for passage in (english, chinese)
+            for passage in (english, translated)
         )
         if ours != theirs:
             faults.append(f"{message.id}: {(ours - theirs) + (theirs - ours)}")
-        problems = typography.check(chinese) + list(terms.check_words(chinese))
+        problems = typography.check(translated) + terms.check_words(translated)
         faults += [f"{message.string}: {problem.message}" for problem in problems]
     assert not faults, "\n".join(faults)
 

@@ -15,6 +15,11 @@ from scripts.passages import Passage
 
 DATA = Path(__file__).parents[2] / "docs/glossary.yml"
 TERMS = glossary.read(DATA)
+LANGUAGES = yaml.safe_load((DATA.parent / "site.yml").read_text("utf-8"))["languages"]
+WORDS = {
+    language: yaml.safe_load((DATA.parent / f"translations/{language}.yml").read_text("utf-8"))
+    for language in LANGUAGES
+}
 
 
 def check(*pairs: tuple[str, str]) -> list[Problem]:
@@ -262,26 +267,66 @@ def test_no_term_forbids_its_own_or_anothers_name():
         assert [p.message for p in faults] == []
 
 
-@pytest.mark.parametrize("language", ["en", "zh"])
+@pytest.mark.parametrize("language", LANGUAGES)
 def test_the_page_shows_each_term_with_an_anchor(language):
-    words = yaml.safe_load((DATA.parent / f"translations/{language}.yml").read_text("utf-8"))
-    source = glossary.page(TERMS, language, words)
+    source = glossary.page(TERMS, language, WORDS)
     html = markdown.markdown(source, extensions=["attr_list", "tables"])
-    assert source.startswith(f"# {words['glossary']['title']}\n")
+    assert source.startswith(f"# {WORDS[language]['glossary']['title']}\n")
     for term in TERMS.terms:
         name = re.escape(term.names[language])
         assert re.search(rf'<td id="{term.id}">{name}</td>', html), term
     assert len(re.findall(r"<td id=", html)) == len(TERMS.terms)
 
 
-def test_unknown_keys_and_equal_ids_are_refused(tmp_path):
-    def read(*terms: dict) -> None:
-        groups = [{"id": "a", "title": {}, "terms": list(terms)}]
-        path = tmp_path / "glossary.yml"
-        path.write_text(yaml.safe_dump({"groups": groups, "english": {}}), encoding="utf-8")
-        glossary.read(path)
+def test_every_entry_speaks_every_language():
+    assert TERMS.check_entries(LANGUAGES) == []
 
-    with pytest.raises(ValueError, match="unknown keys.*nevre"):
-        read({"en": "a", "zh": "甲", "nevre": []})
+
+ENTRY = """\
+english: {}
+groups:
+  - id: a
+    title: {en: A, zh: 甲, fr: La}
+    terms:
+      - en: b
+        zh: 乙
+        fr: be
+        note: {en: B., zh: 乙。, fr: Bé.}
+"""
+
+
+def entry(folder: Path, old: str, new: str) -> glossary.Glossary:
+    assert old in ENTRY
+    (folder / "glossary.yml").write_text(ENTRY.replace(old, new), encoding="utf-8")
+    return glossary.read(folder / "glossary.yml")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "line", "language", "message"),
+    [
+        ("        fr: be\n", "", 6, "fr", "the term `b` has no name in `fr`"),
+        ("        zh: 乙\n", "", 6, "zh", "the term `b` has no name in `zh`"),
+        (", fr: Bé.", "", 6, "fr", "the term `b` has no note in `fr`"),
+        (", fr: La", "", 3, "fr", "the group `a` has no title in `fr`"),
+        ("zh: 乙\n", "zh: 乙\n        nevre: []\n", 6, None, "`nevre` of the term `b` is neither"),
+    ],
+)
+def test_what_an_entry_lacks_is_named_with_its_place(tmp_path, old, new, line, language, message):
+    terms = entry(tmp_path, old, new)
+    (problem,) = terms.check_entries(["en", "zh", "fr"])
+    assert (problem.path, problem.line) == ("docs/glossary.yml", line)
+    assert problem.language == language
+    assert problem.message.startswith(message)
+    terms.check([{"zh": Passage("", "zh", "乙", 1)}])  # goes on without the name
+
+
+def test_the_page_has_a_column_for_each_language(tmp_path):
+    french = {"theme": {"name": "Français"}, "glossary": {"title": "T", "intro": "I", "note": "N"}}
+    source = glossary.page(entry(tmp_path, "", ""), "fr", WORDS | {"fr": french})
+    assert "| Français | English | 中文 | N |\n|---|---|---|---|\n" in source
+    assert "## La {#a-terms}" in source and "| be { #b } | b | 乙 | Bé. |" in source
+
+
+def test_equal_ids_are_refused(tmp_path):
     with pytest.raises(ValueError, match="two terms have the id"):
-        read({"en": "a", "zh": "甲"}, {"en": "A", "zh": "乙"})
+        entry(tmp_path, "en: b\n", "en: b\n        zh: 丙\n        fr: ce\n      - en: B\n")

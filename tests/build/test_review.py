@@ -10,9 +10,10 @@ from pathlib import Path
 import pytest
 
 from scripts import passages, review
-from scripts.lesson import Lesson, Problem
-from tests.build.tiny_lesson import LANGUAGES, of_pairs
+from scripts.lesson import Lesson, Problem, read
+from tests.build.tiny_lesson import LANGUAGES, TITLE, cell, of_pairs, write
 
+THREE = [*LANGUAGES, "fr"]
 PAIRS = [("a", "甲"), ("b", "乙"), ("c", "丙")]
 
 
@@ -91,6 +92,35 @@ def test_nothing_recorded_yet(tmp_path):
     recorded = review.read(tmp_path / "none.json")
     assert review.check_reviewed(lesson, recorded) == []
     assert [p.cell for p in review.unrecorded(lesson, recorded)] == [1, 3, 5, 7]
+
+
+def in_three(folder: Path, *texts: str) -> Lesson:
+    cells = [cell(text, f'lang="{each}"') for each, text in zip(THREE, texts, strict=True)]
+    return read(write(folder, "\n".join(cells) + "\n"), folder / "docs", THREE)
+
+
+@pytest.mark.parametrize(
+    ("texts", "stayed"),
+    [
+        (("a", "甲", "â"), []),
+        (("aa", "甲甲", "ââ"), []),
+        (("aa", "甲", "â"), ["fr", "zh"]),
+        (("a", "甲", "ââ"), ["en", "zh"]),
+        (("aa", "甲甲", "â"), ["fr"]),
+    ],
+)
+def test_one_of_three_languages(tmp_path, texts, stayed):
+    recorded = record(in_three(tmp_path, "a", "甲", "â"))
+    problems = review.check_reviewed(in_three(tmp_path, *texts), recorded)
+    assert [p.language for p in problems] == stayed
+    assert all(f"changed and `{p.language}` was not" in p.message for p in problems)
+
+
+def test_a_language_that_came_is_to_be_reviewed_and_no_fault(tmp_path):
+    recorded = record(of_pairs(tmp_path, *PAIRS))
+    lesson = in_three(tmp_path, *TITLE, "# Titre")
+    assert review.check_reviewed(lesson, recorded) == []
+    assert [p.cell for p in review.unrecorded(lesson, recorded)] == [1]
 
 
 def test_lessons_do_not_mix(tmp_path):

@@ -6,6 +6,8 @@ of the checkout is touched and nothing is downloaded.
 
 from __future__ import annotations
 
+import hashlib
+import io
 import os
 import re
 import shutil
@@ -17,15 +19,18 @@ import zipfile
 from collections.abc import Iterator
 from importlib import metadata
 from pathlib import Path
+from urllib.request import Request
 
 import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-from scripts import browser
+from scripts import browser, hashes
 
 ROOT = Path(__file__).parents[2]
 LOCKS = ("requirements.txt", "requirements-test.txt")
+HASHED = ("build", "site", "test", "cuda", "cpu")  # locks/*.txt: the same versions, with hashes
+CUDA = re.compile("nvidia|cuda|triton")
 OLDEST_PYTHON = "3.11.2"  # Debian 12's
 
 PYTHON = Path(sys.base_prefix) / "bin" / f"python3.{sys.version_info.minor}"
@@ -41,6 +46,13 @@ def pins(lock: str) -> dict[str, str]:
     lines = (ROOT / lock).read_text(encoding="utf-8").splitlines()
     stated = [line.split("#")[0].strip() for line in lines]
     return dict(line.split("==") for line in stated if line)
+
+
+def hashed(lock: str) -> dict[str, tuple[str, list[str]]]:
+    """The version of each package of a lock with hashes, and the hashes."""
+    text = (ROOT / "locks" / f"{lock}.txt").read_text(encoding="utf-8")
+    entries = re.findall(r"^([a-z0-9-]+)==(\S+) \\\n((?: {4}--hash=.*\n)+)", text, re.MULTILINE)
+    return {name: (version, re.findall(r"sha256:(\w+)", more)) for name, version, more in entries}
 
 
 def test_pytest_finds_this_folder(pytestconfig):
@@ -60,7 +72,7 @@ def test_a_lock_holds_only_plain_pins(lock):
 
 
 def test_torch_alone_decides_about_cuda():
-    assert not [name for name in pins(LOCKS[1]) if re.match("nvidia|cuda|triton", name)]
+    assert not [name for name in pins(LOCKS[1]) if CUDA.match(name)]
 
 
 def test_both_locks_agree():
@@ -85,7 +97,7 @@ def test_a_lock_is_complete(lock):
     for name in locked:
         for requirement in map(Requirement, metadata.requires(name) or []):
             needed = requirement.marker is None or requirement.marker.evaluate({"extra": ""})
-            if needed and not re.match("nvidia|cuda|triton", requirement.name):
+            if needed and not CUDA.match(requirement.name):
                 assert canonicalize_name(requirement.name) in locked, f"{name} needs {requirement}"
 
 
@@ -97,6 +109,96 @@ def test_every_pin_takes_the_oldest_python():
             assert Requirement(f"python{python}").specifier.contains(OLDEST_PYTHON), name
 
 
+# The locks with hashes
+
+
+@pytest.mark.parametrize("lock", HASHED)
+def test_a_lock_with_hashes_holds_nothing_else(lock):
+    text = (ROOT / "locks" / f"{lock}.txt").read_text(encoding="utf-8")
+    pin, last = r"[a-z0-9-]+==[0-9a-z.+]+ \\", r"    --hash=sha256:[0-9a-f]{64}"
+    for line in text.splitlines():
+        assert re.fullmatch(rf"{pin}|{last}( \\)?|-r site.txt|# [^/]*", line), line
+
+
+def test_the_locks_with_hashes_hold_the_same_versions():
+    build, site, test = (
+        {name: version for name, (version, _) in hashed(lock).items()} for lock in HASHED[:3]
+    )
+    assert build | site == pins(LOCKS[0])
+    assert build | site | test == pins(LOCKS[1])
+
+
+def test_the_cuda_packages_are_in_a_lock_of_their_own():
+    assert hashed("cuda") and all(map(CUDA.match, hashed("cuda")))
+
+
+def test_both_builds_of_torch_are_accepted():
+    (version, plain), (for_cpus, cpu) = hashed("site")["torch"], hashed("cpu")["torch"]
+    assert for_cpus == f"{version}+cpu"
+    assert plain and cpu and not {*plain} & {*cpu}
+
+
+def test_what_is_built_finds_its_builder():
+    assert list(hashed("build")) == ["setuptools"]
+
+
+def mark(digit: int) -> str:
+    return f"{digit}" * 64
+
+
+def serve_index(monkeypatch: pytest.MonkeyPatch, pages: dict[str, list[str]]) -> None:
+    """An index whose files have the hashes 000…, 111… in their order; no other index answers."""
+
+    def answer(request: Request, timeout: float) -> io.BytesIO:
+        if request.full_url not in pages:
+            raise OSError("no answer")
+        files = enumerate(pages[request.full_url])
+        links = [
+            f'<a href="https://files/x/{file}#sha256={mark(i)}">{file}</a>' for i, file in files
+        ]
+        return io.BytesIO("\n".join(links).encode())
+
+    monkeypatch.setattr(hashes, "urlopen", answer)
+
+
+def test_wheels_for_linux_are_locked(monkeypatch):
+    files = [
+        "tool-1.0-cp311-cp311-manylinux_2_28_x86_64.whl",
+        "tool-1.0-cp313-cp313-manylinux_2_17_aarch64.manylinux2014_aarch64.whl",
+        "tool-1.0-cp39-abi3-manylinux2014_x86_64.whl",
+        "tool-1.0-py3-none-any.whl",
+        "tool-1.0-cp310-cp310-manylinux_2_28_x86_64.whl",
+        "tool-1.0-cp311-cp311-win_amd64.whl",
+        "tool-1.0-cp311-cp311-musllinux_1_2_x86_64.whl",
+        "tool-1.0.tar.gz",
+        "tool-1.1-py3-none-any.whl",
+    ]
+    serve_index(monkeypatch, {"https://index/tool/": files})
+    assert hashes.listed("https://index/", "tool", "1.0") == [mark(i) for i in range(4)]
+
+
+def test_a_source_is_locked_where_there_is_no_wheel(monkeypatch):
+    files = ["tool-1.0-cp311-cp311-win_amd64.whl", "tool-1.0.tar.gz", "tool-1.1.tar.gz"]
+    serve_index(monkeypatch, {"https://index/tool/": files})
+    assert hashes.listed("https://index", "tool", "1.0") == [mark(1)]
+
+
+def test_builds_for_cpus_are_those_of_pytorch(monkeypatch, tmp_path):
+    files = [
+        "torch-2.0%2Bcpu-cp311-cp311-manylinux_2_28_x86_64.whl",
+        "torch-2.1%2Bcpu-cp311-cp311-manylinux_2_28_x86_64.whl",
+    ]
+    serve_index(monkeypatch, {f"{hashes.CPU_INDEX}/torch/": files})
+    assert hashes.for_cpus("2.1+cpu", tmp_path / "cpu.txt") == [mark(1)]
+
+
+@pytest.mark.parametrize(("version", "kept"), [("2.1", [mark(3), mark(4)]), ("2.2", [])])
+def test_out_of_reach_the_locked_builds_stay(monkeypatch, tmp_path, version, kept):
+    serve_index(monkeypatch, {})
+    hashes.write(tmp_path / "cpu.txt", {"torch": "2.1+cpu"}, {"torch": [mark(3), mark(4)]})
+    assert hashes.for_cpus(f"{version}+cpu", tmp_path / "cpu.txt") == kept
+
+
 # What make says
 
 
@@ -106,14 +208,18 @@ class Copy:
     def __init__(self, folder: Path, tools: Path):
         self.folder, self.tools = folder, tools
         (folder / "scripts").mkdir(parents=True)
+        (folder / "locks").mkdir()
         tools.mkdir(parents=True)
         for name in ("Makefile", "scripts/setup.sh", "scripts/browser.py", "scripts/serve.py"):
             shutil.copy(ROOT / name, folder / name)
-        for lock in LOCKS:
-            (folder / lock).write_text("# nothing\n")
+        for lock in HASHED:
+            self.lock(lock)
         for tool in TOOLS:
             if found := shutil.which(tool, path="/usr/bin:/bin"):
                 (tools / tool).symlink_to(found)
+
+    def lock(self, name: str, text: str = "# nothing") -> None:
+        (self.folder / "locks" / f"{name}.txt").write_text(f"{text}\n")
 
     def tool(self, name: str, script: str) -> None:
         (self.tools / name).unlink(missing_ok=True)
@@ -143,7 +249,7 @@ class Copy:
             text=True,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
-            timeout=120,
+            timeout=300,
             check=False,
         )
 
@@ -165,7 +271,7 @@ def ready(copy: Copy) -> Copy:
 def test_help_names_every_command(copy):
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
     commands = re.search(r"^\.PHONY: (.*) for-site for-tests$", makefile, re.MULTILINE)
-    listed = re.findall(r"^make (\w+) +\w", copy.make().stdout, re.MULTILINE)
+    listed = re.findall(r"^make ([\w-]+) +\w", copy.make().stdout, re.MULTILINE)
     assert commands and sorted(listed) == sorted(commands[1].split())
 
 
@@ -208,7 +314,7 @@ def test_root_gets_the_module_venv_by_apt(copy):
 
 def test_no_network(copy):
     copy.add_python()
-    (copy.folder / "requirements.txt").write_text("no-such-package==1\n")
+    copy.lock("site", f"no-such-package==1 --hash=sha256:{mark(0)}")
     done = copy.make("site")
     assert done.returncode and "The package index does not answer." in done.stdout
 
@@ -235,7 +341,7 @@ def test_a_full_disk_while_pip_installs(ready):
     complaint = "ERROR: Could not install: [Errno 28] No space left on device"
     python = ready.folder / ".venv" / "bin" / "python"
     python.write_text(f'#!/bin/sh\n[ "$2" != pip ] || {{ echo "{complaint}" >&2; exit 1; }}\n')
-    (ready.folder / "requirements.txt").write_text("# changed\n")
+    ready.lock("site", "# changed")
     done = ready.make("site")
     assert done.returncode and "The disk is full." in done.stdout
 
@@ -249,17 +355,74 @@ def test_a_busy_port(ready):
     assert "Traceback" not in done.stdout
 
 
+# Which builds are installed
+
+
+def wheel(folder: Path, name: str, version: str, *needs: str) -> str:
+    """A wheel with nothing in it; its hash."""
+    folder.mkdir(exist_ok=True)
+    inside = f"{name.replace('-', '_')}-{version}"
+    needed = "".join(f"Requires-Dist: {need}\n" for need in needs)
+    path = folder / f"{inside}-py3-none-any.whl"
+    with zipfile.ZipFile(path, "w") as file:
+        head = f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n"
+        file.writestr(f"{inside}.dist-info/METADATA", head + needed)
+        tag = "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
+        file.writestr(f"{inside}.dist-info/WHEEL", tag)
+        file.writestr(f"{inside}.dist-info/RECORD", "")
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+@pytest.fixture
+def builds(copy: Copy) -> Copy:
+    """Two builds of torch in folders of their own, one of which needs a CUDA package; the locks."""
+    (copy.tools / "python3.11").symlink_to(PYTHON)
+    plain, cpu = copy.folder / "plain", copy.folder / "cpu"
+    needs = "nvidia-nothing==3; platform_system == 'Linux'"
+    copy.lock("site", f"torch==9.0 --hash=sha256:{wheel(plain, 'torch', '9.0', needs)}")
+    copy.lock("cpu", f"torch==9.0+cpu --hash=sha256:{wheel(cpu, 'torch', '9.0+cpu')}")
+    copy.lock("cuda", f"nvidia-nothing==3 --hash=sha256:{wheel(plain, 'nvidia-nothing', '3')}")
+    return copy
+
+
+@pytest.mark.parametrize(
+    ("folders", "version", "needs_cuda"), [("plain", "9.0", True), ("plain cpu", "9.0+cpu", False)]
+)
+def test_each_build_of_torch_gets_what_it_needs(builds, folders, version, needs_cuda):
+    done = builds.make("for-site", PIP_NO_INDEX="1", PIP_FIND_LINKS=folders)
+    assert done.returncode == 0, done.stdout
+    installed = {path.name for path in (builds.folder / ".venv").glob("**/*.dist-info")}
+    assert f"torch-{version}.dist-info" in installed
+    assert ("nvidia_nothing-3.dist-info" in installed) == needs_cuda
+    assert ("installing locks/cuda.txt" in done.stdout) == needs_cuda
+    assert builds.make("for-site").stdout == ""
+
+
+def test_a_file_that_is_not_locked_is_refused(builds):
+    wheel(builds.folder / "cpu", "torch", "9.0+cpu", "something")
+    done = builds.make("for-site", PIP_NO_INDEX="1", PIP_FIND_LINKS="cpu")
+    assert done.returncode and "The lock does not know this file" in done.stdout
+    assert not list((builds.folder / ".venv").glob("**/torch*"))
+
+
+def test_what_a_lock_lacks_is_named(builds):
+    builds.lock("cuda")
+    done = builds.make("for-site", PIP_NO_INDEX="1", PIP_FIND_LINKS="plain")
+    assert done.returncode and "torch 9.0 requires nvidia-nothing" in done.stdout
+    assert "The locks lack what is named above." in done.stdout
+
+
 # Set-up is done once
 
 
 def test_set_up_runs_once_and_again_when_a_lock_changes(copy):
     copy.add_python()
     first, second = copy.make("for-site"), copy.make("for-site")
-    assert first.returncode == 0 and "installing requirements.txt" in first.stdout
+    assert first.returncode == 0 and "installing locks/site.txt" in first.stdout
     assert second.returncode == 0 and second.stdout == ""
-    (copy.folder / "requirements.txt").write_text("# changed\n")
+    copy.lock("site", "# changed")
     third = copy.make("for-site")
-    assert "installing requirements.txt" in third.stdout and "making .venv" not in third.stdout
+    assert "installing locks/site.txt" in third.stdout and "making .venv" not in third.stdout
 
 
 def test_a_half_made_environment_is_made_anew(copy):
@@ -277,6 +440,51 @@ def test_an_environment_of_ones_own_is_left_alone(copy):
     done = copy.make("for-site")
     assert done.returncode and "The folder .venv was not made by make." in done.stdout
     assert list((copy.folder / ".venv").iterdir()) == []
+
+
+# Newer versions
+
+
+@pytest.fixture
+def updating(ready: Copy) -> Copy:
+    """A copy whose Python says what it is asked, and whose new lock differs."""
+    python = ready.folder / ".venv" / "bin" / "python"
+    python.write_text('#!/bin/sh\n[ "$1" = -c ] || echo "python $*"\n')
+    shutil.copy(ROOT / "scripts" / "update.sh", ready.folder / "scripts")
+    lock = ready.folder / "scripts" / "lock.sh"
+    lock.write_text('#!/bin/sh\necho "lock $*"\necho "# newer" > locks/site.txt\n')
+    lock.chmod(0o755)
+    return ready
+
+
+def test_an_update_keeps_the_numbers_first_and_compares_them_last(updating):
+    done = updating.make("update")
+    assert done.returncode == 0, done.stdout
+    said = [
+        line for line in done.stdout.splitlines() if re.match("python .*numbers|lock|.*ins", line)
+    ]
+    assert said == [
+        "python -m scripts.numbers --keep .cache/before-update.json",
+        "lock --upgrade",
+        "make: installing locks/test.txt into .venv (some minutes; PyTorch is the largest)",
+        "python -m scripts.numbers --since .cache/before-update.json",
+    ]
+
+
+def test_an_update_of_one_package(updating):
+    assert (
+        "\nlock --upgrade-package tqdm\n"
+        in updating.make("update", "ARGS=--upgrade-package tqdm").stdout
+    )
+
+
+def test_an_update_that_fails_tells_the_way_back(updating):
+    with (updating.folder / "scripts" / "lock.sh").open("a") as lock:
+        lock.write("exit 1\n")
+    done = updating.make("update")
+    assert done.returncode and "The update has ended half way." in done.stdout
+    assert "git checkout requirements.txt requirements-test.txt locks" in done.stdout
+    assert "--since" not in done.stdout
 
 
 # The browser

@@ -11,7 +11,7 @@ from scripts.glossary import Glossary
 from scripts.lesson import Problem
 from tests.build.tiny_lesson import LANGUAGES, of_pairs, pair, parse
 
-NO_TERMS = Glossary({}, (), ())
+NO_TERMS = Glossary((), (), ())
 
 
 def found(folder: Path, *pairs: tuple[str, str]) -> list[Problem]:

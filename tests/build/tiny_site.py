@@ -152,8 +152,10 @@ class TinySite:
         assert old in text
         self.write(name, text.replace(old, new))
 
-    def build(self, *options: str, **environment: str) -> subprocess.CompletedProcess:
-        """Run `mkdocs build --strict`; both streams are in `stdout`."""
+    def build(
+        self, *options: str, alone: bool = False, **environment: str
+    ) -> subprocess.CompletedProcess:
+        """Run `mkdocs build --strict`, `alone` on one processor; both streams are in `stdout`."""
         return subprocess.run(
             [sys.executable, "-m", "mkdocs", "build", "--strict", *options],
             cwd=self.root,
@@ -162,6 +164,9 @@ class TinySite:
             stderr=subprocess.STDOUT,
             text=True,
             timeout=180,
+            preexec_fn=(lambda: os.sched_setaffinity(0, {min(os.sched_getaffinity(0))}))
+            if alone
+            else None,
         )
 
     def page(self, name: str) -> str:

@@ -38,6 +38,7 @@ from tokpos.embedding import TokenEmbedding
 from tokpos.head import LanguageModelHead, check_tied, is_tied, retie, tie
 from tokpos.language_model import Block, CausalLanguageModel
 from tokpos.learned import LearnedEncoding
+from tokpos.length import losses, train
 from tokpos.lookup import (
     check_ids,
     cost_of_lookup,
@@ -83,7 +84,6 @@ from tokpos.sinusoidal import (
     waves,
 )
 from tokpos.sinusoidal_arrangements import (
-    ConcatenatedEncoding,
     Tensor2TensorEncoding,
     sinusoidal_concatenated,
     tensor2tensor_frequencies,
@@ -228,7 +228,6 @@ bad("sinusoidal_arrangements.to_interleaved", lambda: to_interleaved(FLOATS), Va
 bad("sinusoidal_arrangements.sinusoidal_concatenated", lambda: sinusoidal_concatenated(PLACES, 5), ValueError, "width", "5", "even")
 bad("sinusoidal_arrangements.tensor2tensor_frequencies", lambda: tensor2tensor_frequencies(1), ValueError, "width", "1")
 bad("sinusoidal_arrangements.tensor2tensor_sinusoidal", lambda: tensor2tensor_sinusoidal(FLOATS.half(), 4), TypeError, "positions", "float16")
-bad("sinusoidal_arrangements.ConcatenatedEncoding", lambda: ConcatenatedEncoding(5), ValueError, "width", "5", "even")
 bad("sinusoidal_arrangements.Tensor2TensorEncoding", lambda: Tensor2TensorEncoding(1), ValueError, "width", "1")
 bad("sinusoidal_arrangements.Tensor2TensorEncoding.into_input", lambda: Tensor2TensorEncoding(4)(X), ValueError, "x", "32", "4")
 
@@ -339,6 +338,10 @@ bad("language_model.CausalLanguageModel.generate", lambda: MODEL.generate(IDS, -
 bad("language_model.CausalLanguageModel.generate", lambda: MODEL.generate(IDS, 1, padding_mask=torch.tensor([[1, 1, 0]])), ValueError, "padding_mask", "[0]", "left")
 bad("language_model.CausalLanguageModel.generate", lambda: MODEL.generate(IDS, 1, padding_mask=torch.ones(3).long()), ValueError, "padding_mask", "[3]", "[1, 3]")
 
+bad("length.train", lambda: train("copy", "none", 0), ValueError, "task", "copy", "spelling", "recall")
+bad("length.train", lambda: train("recall", "rotary", 0), ValueError, "encoding", "rotary", "rope")
+bad("length.losses", lambda: losses(MODEL, "copy", 0), ValueError, "task", "copy", "spelling")
+
 # Tokenizers
 WORDS = Vocabulary(["<PAD>", "<UNK>", "cat"])
 bad("vocabulary.Vocabulary", lambda: Vocabulary(["cat", "cat", "<UNK>", "<PAD>"]), ValueError, "tokens", "cat")
@@ -407,6 +410,8 @@ SILENT = {
     "vocabulary.teaching_vocabulary": "takes nothing",
     "wordpiece.bert_base_uncased": "takes nothing",
     "byte_bpe.gpt2": "takes nothing",
+    "length.spelling": "torch.randint refuses what is no number",
+    "length.recall": "torch.randint refuses what is no number",
     "attention.Projection": "is torch.nn.Linear",
 }
 """What has no bad input of its own, and why."""

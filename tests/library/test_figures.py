@@ -163,7 +163,16 @@ def test_a_new_language_is_one_new_file(tmp_path, monkeypatch):
     figure = probe(lambda canvas: canvas.plane(150, 40).text(75, 20, canvas.say("the table")))
     assert languages() == ("en", "de")
     assert figure.alt("de") == "die Tabelle"
-    assert set(figure._repr_mimebundle_()[tokpos.figures.LANGUAGES_MIME]) == {"en", "de"}
+    shown = figure._repr_mimebundle_()[tokpos.figures.LANGUAGES_MIME]
+    assert set(shown) == {"en", "de"}
+    assert "die Tabelle" in shown["de"]["image/svg+xml"]  # its name; the words are drawn as paths
+    assert shown["de"]["image/svg+xml"] != shown["en"]["image/svg+xml"]
+    assert {path.name for path in figure.save(tmp_path / "saved")} >= {
+        f"probe.{language}.{mode}.{kind}"
+        for language in ("en", "de")
+        for mode in ("light", "dark")
+        for kind in ("svg", "png")
+    }
     with pytest.raises(ValueError, match="one of en, de; got 'zh'"):
         figure.svg("zh")
 

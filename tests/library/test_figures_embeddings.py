@@ -152,6 +152,31 @@ def test_the_maps_hold_the_cosines():
         learned.similarity_maps(table[0])
 
 
+def test_the_curve_holds_the_means_of_the_diagonals():
+    table = torch.randn(50, 8, generator=torch.Generator().manual_seed(0))
+    figure = learned.similarity_by_distance(table, reach=20)
+    curves = [line.get_ydata() for line in drawn(figure)[0].axes[0].lines]
+    for curve, rows in zip(curves, (table, sinusoidal(torch.arange(50), 8)), strict=True):
+        cosines = F.cosine_similarity(rows[:, None], rows[None], dim=-1)
+        expected = [cosines.diagonal(distance).mean().item() for distance in range(1, 21)]
+        assert list(curve) == pytest.approx(expected, abs=1e-5)
+    assert {round(curves[0][0], 2), round(curves[1][-1], 2)} <= set(numbers(figure.alt("en")))
+    with pytest.raises(ValueError, match=r"N above 50; got shape \[50, 8\]"):
+        learned.similarity_by_distance(table, reach=50)
+
+
+def test_the_two_tables_stand_side_by_side_with_a_line_behind_what_was_reached():
+    one, other = torch.randn(2, 10, 4, generator=torch.Generator().manual_seed(0))
+    sheet, _ = drawn(learned.two_tasks(one, other, 7))
+    for axes, rows in zip(sheet.axes, (one, other), strict=True):
+        expected = F.cosine_similarity(rows[:, None], rows[None], dim=-1)
+        image = torch.tensor(axes.images[0].get_array().data)
+        torch.testing.assert_close(image, expected, rtol=0, atol=1e-5)
+        assert [line.get_ydata()[0] for line in axes.lines][0] == 6.5
+    with pytest.raises(ValueError, match=r"N above 10; got shape \[10, 4\]"):
+        learned.two_tasks(one, other, 10)
+
+
 # Positions
 
 

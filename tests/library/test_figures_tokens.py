@@ -65,6 +65,16 @@ def test_the_merges_are_those_of_the_trainer():
         assert [int(count) for count in counts] == [merge.count for merge in training.merges]
 
 
+def test_padding_is_pale_and_has_0_in_the_mask():
+    batch = bert_base_uncased().encode_batch(["cats", "I like cats"])
+    figure = tokens.padded_batch(batch)
+    words = drawn_words(figure)[1:]
+    assert words[0::2] == ["[CLS]", "cats", "[SEP]", "[PAD]", "[PAD]", *batch[1].tokens]
+    assert "".join(words[1::2]) == "11100" + "11111"
+    for language in languages():
+        assert "3, 5" in figure.alt(language)
+
+
 @pytest.mark.parametrize(
     ("call", "message"),
     [
@@ -73,6 +83,11 @@ def test_the_merges_are_those_of_the_trainer():
         (lambda: tokens.bytes_and_merges("我喜欢猫"), "1 to 3 characters; got 4"),
         (lambda: tokens.learned_merges(merges=9), r"1\.\.8; got 9"),
         (lambda: tokens.learned_merges(merges=0), r"1\.\.8; got 0"),
+        (
+            lambda: tokens.padded_batch([bert_base_uncased().encode(t) for t in ("a", "a b")]),
+            r"one length up to 8; got \[3, 4\]",
+        ),
+        (lambda: tokens.padded_batch([bert_base_uncased().encode("a " * 7)]), r"8; got \[9\]"),
     ],
 )
 def test_what_is_too_large_is_refused(call, message):

@@ -49,12 +49,19 @@ def paths(site: Path) -> list[str]:
 
 @pytest.fixture(scope="session")
 def samples(paths: list[str]) -> list[str]:
-    """Every page of words, and of the reference, which one template makes, every ninth page.
+    """For what takes a second a page or more: pages of every kind, in both languages.
 
-    For what takes a second a page or more; the languages have other pages of the reference.
+    Of what one template or one plan makes, some: each lesson in one language, every ninth page of
+    the reference, every fifth fault. The languages have other ones.
     """
-    reference = [path for path in paths if "api/" in path]
-    return [path for path in paths if path not in reference] + reference[::9]
+    kinds: dict[str, list[str]] = {}
+    for path in paths:
+        kinds.setdefault(Path(path.removeprefix("zh/")).parent.name, []).append(path)
+    steps = {"api": 9, "faults": 5}
+    chosen = [path for kind, step in steps.items() for path in kinds.pop(kind, [])[::step]]
+    half = len(kinds["lessons"]) // 2
+    english, chinese = kinds["lessons"][:half], kinds["lessons"][half:]
+    return [*kinds[""], *english[::2], *chinese[1::2], *chosen]
 
 
 class Watched:

@@ -1,16 +1,15 @@
-// The way to the same place in the other language, and one line that offers it on a first visit.
-// Both pages have the same path below their site and the same heading ids. The header stays while
-// instant navigation changes the page, so the address is worked out when it is needed.
+// The way to the same place in another language, and one line that offers it on a first visit.
+// In every language a page has the same path below its folder and the same heading ids. The header
+// stays while instant navigation changes the page, so the address is worked out when it is needed.
 (function () {
   "use strict";
   const SWITCH = "[data-tp=switch]";
   const CHOICE = "language"; // kept in the browser once the reader has switched or dismissed
 
-  function partner() {
-    const site = __md_scope;
-    const path = location.pathname.slice(site.pathname.length);
-    const other = path.startsWith("zh/") ? path.slice(3) : "zh/" + path;
-    return new URL(other, site).href + place();
+  function partner(link) {
+    const { from, to } = link.dataset; // the folders of the two languages
+    const path = location.pathname.slice(__md_scope.pathname.length + from.length);
+    return new URL(to + path, __md_scope).href + place();
   }
 
   // The hash of what is being read: the target of the address while it is in sight, or else the
@@ -36,13 +35,19 @@
   function refresh(event) {
     const link = event.target instanceof Element && event.target.closest(SWITCH);
     if (!link || document.querySelector("[data-tp=lost]")) return;
-    link.href = partner();
+    link.href = partner(link);
     if (event.type === "click") __md_set(CHOICE, link.hreflang);
   }
 
-  function preferred() {
-    const known = navigator.languages.map((tag) => tag.slice(0, 2).toLowerCase());
-    return known.find((code) => code === "en" || code === "zh");
+  // The one of these languages that the reader would choose: who asks for zh-TW is served best by
+  // zh-Hant, and better by zh-Hans than by English.
+  function preferred(languages) {
+    for (const tag of navigator.languages) {
+      const { language, script } = new Intl.Locale(tag).maximize();
+      const near = languages.filter((known) => new Intl.Locale(known).language === language);
+      const same = near.find((known) => new Intl.Locale(known).maximize().script === script);
+      if (near.length) return same ?? near[0];
+    }
   }
 
   function chosen() {
@@ -54,13 +59,16 @@
   }
 
   function offer() {
-    const hint = document.querySelector("[data-tp=hint]");
-    if (!hint) return;
-    hint.hidden = chosen() !== null || preferred() !== hint.lang.slice(0, 2);
-    hint.querySelector("[data-tp=dismiss]").addEventListener("click", () => {
-      __md_set(CHOICE, document.documentElement.lang);
-      hint.hidden = true;
-    });
+    const here = document.documentElement.lang;
+    const hints = [...document.querySelectorAll("[data-tp=hint]")];
+    const best = preferred([here, ...hints.map((hint) => hint.lang)]);
+    for (const hint of hints) {
+      hint.hidden = chosen() !== null || hint.lang !== best;
+      hint.querySelector("[data-tp=dismiss]").addEventListener("click", () => {
+        __md_set(CHOICE, here);
+        hint.hidden = true;
+      });
+    }
   }
 
   for (const type of ["pointerdown", "focusin", "click"]) {

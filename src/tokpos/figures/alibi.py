@@ -11,6 +11,7 @@ import torch
 from tokpos.alibi import alibi_bias, alibi_slopes
 from tokpos.figures._canvas import Canvas
 from tokpos.figures._figure import Figure, Say
+from tokpos.figures._matrix import draw_matrix
 from tokpos.figures.relative import SMALL, WIDTH
 
 
@@ -137,6 +138,65 @@ def slopes_of_heads(counts: Sequence[int] = (8, 12)) -> Figure:
     return Figure("alibi-slopes", draw, alt)
 
 
+def both_directions(length: int = 5, slope: float = 0.5) -> Figure:
+    """The bias of one head twice: of a decoder, whose future is masked, and of an encoder.
+
+    Parameters
+    ----------
+    length
+        Number of positions S.
+    slope
+        The slope m of the head.
+
+    Returns
+    -------
+    Figure
+        A figure named ``alibi-directions``.
+    """
+    place, slopes = torch.arange(length), torch.tensor([slope])
+    causal = alibi_bias(place, place, slopes)[0].tolist()
+    symmetric = alibi_bias(place, place, slopes, slopes)[0].tolist()
+
+    def draw(canvas: Canvas) -> None:
+        side = 46.0
+        plane, say = canvas.plane(WIDTH, 90 + side * length), canvas.say
+        titles = (say("causal: the future is masked"), say("symmetric: for an encoder"))
+        for k, (rows, title) in enumerate(zip((causal, symmetric), titles, strict=True)):
+            x, y = 12 + (side * length + 36) * k, 44.0
+            masked = k == 0
+            words = [
+                ["" if masked and j > i else _bias_number(rows[i][j]) for j in range(length)]
+                for i in range(length)
+            ]
+
+            def look(i: int, j: int, masked: bool = masked) -> tuple[str, str]:
+                if i == j:
+                    return "rule", "ink"
+                return ("paper", "faint") if masked and j > i else ("score-soft", "score")
+
+            plane.text(x, 20, title, bold=True, align="left")
+            draw_matrix(plane, x, y, side, words, look)
+        below = say("rows: queries; columns: keys; m = {slope}", slope=_slope(slope))
+        plane.text(WIDTH / 2, 68 + side * length, below, "faint", size=SMALL)
+
+    def alt(say: Say) -> str:
+        return say(
+            "The bias of {length} queries and keys twice, with the slope {slope}. In both, the "
+            "last row is {row}. To the right of the diagonal the causal one is blank, and the "
+            "symmetric one mirrors the left: its first row is {first}.",
+            length=length,
+            slope=_slope(slope),
+            row=", ".join(map(_bias_number, symmetric[-1])),
+            first=", ".join(map(_bias_number, symmetric[0])),
+        )
+
+    return Figure("alibi-directions", draw, alt)
+
+
+def _bias_number(bias: float) -> str:
+    return f"−{-bias:g}" if bias < 0 else "0"
+
+
 def softmax_before_and_after(length: int = 16, slope: float = 0.25, seed: int = 0) -> Figure:
     """The weights of the last query without the bias and with it, from the same scores.
 
@@ -207,4 +267,5 @@ def gallery() -> Iterator[Figure]:
     """Every figure of this module once."""
     yield bias_of_heads()
     yield slopes_of_heads()
+    yield both_directions()
     yield softmax_before_and_after()

@@ -193,9 +193,7 @@ def rows_added(
             plane.text(8, y + 18, say("sample {number}", number=number), align="left")
             for place, word in enumerate(words):
                 x, row = left + step * place, rows[number][place]
-                plane.cell(
-                    x, y, step - 8, 36, word, fill="token-soft", edge="token", color="token"
-                )
+                plane.cell(x, y, step - 8, 36, word, fill="token-soft", edge="token", color="token")
                 plane.cell(
                     x, y + 42, step - 8, 32, say("row {row}", row=row), fill=f"{role}-soft",
                     edge=role, color=role, bold=True,

@@ -207,6 +207,131 @@ def two_uses(
     return Figure("head-two-uses", draw, alt)
 
 
+def way_out(words: Sequence[str], ids: Sequence[int], size: int, width: int) -> Figure:
+    """The whole road from a text to the next token, with the shape at each station.
+
+    Parameters
+    ----------
+    words
+        The tokens of the text.
+    ids
+        Their IDs.
+    size
+        V, the number of tokens in the vocabulary.
+    width
+        D, the width of a vector.
+
+    Returns
+    -------
+    Figure
+        A figure named ``head-road``.
+    """
+    length = len(ids)
+
+    def draw(canvas: Canvas) -> None:
+        say = canvas.say
+        stations = (
+            (say("text"), " ".join(words), "ink", ""),
+            (say("token IDs"), ", ".join(map(str, ids)), "token", say("tokenizer")),
+            (say("token vectors"), f"[{length}, {width}]", "token", say("embedding: read rows")),
+            (say("hidden states"), f"[{length}, {width}]", "query", say("Transformer")),
+            ("logits", f"[{length}, {size}]", "score", say("LM head: score every row")),
+            (say("probabilities"), f"[{length}, {size}]", "score", "softmax"),
+        )
+        step = 86.0
+        plane = canvas.plane(WIDTH, 44 + step * (len(stations) - 1) + 16)
+        for number, (name, value, role, way) in enumerate(stations):
+            y = 8 + step * number
+            fill = "paper" if role == "ink" else f"{role}-soft"
+            plane.box(150, y, 160, 40, fill=fill, edge=role)
+            plane.text(230, y + 20, value, role, bold=True)
+            plane.text(138, y + 20, name, role, align="right")
+            if number:
+                plane.arrow((230, y - step + 44), (230, y - 4))
+                shared = number in (2, 4)
+                plane.text(
+                    244, y - 23, way, "position" if shared else "faint", align="left", bold=shared
+                )
+        # The two places where one matrix may serve
+        entrance, exit_ = 8 + step * 2 - 23, 8 + step * 4 - 23
+        for y in (entrance, exit_):
+            plane.line((462, y), (478, y), "position")
+        plane.line((478, entrance), (478, exit_), "position")
+        plane.text(488, (entrance + exit_) / 2, "W", "position", align="left", bold=True)
+
+    def alt(say: Say) -> str:
+        return say(
+            "A road from top to bottom: the text “{text}”, its token IDs {ids}, token vectors and "
+            "hidden states of shape [{length}, {width}], logits and probabilities of shape "
+            "[{length}, {size}]. The embedding and the LM head may use the same matrix W.",
+            text=" ".join(words),
+            ids=", ".join(map(str, ids)),
+            length=length,
+            width=width,
+            size=size,
+        )
+
+    return Figure("head-road", draw, alt)
+
+
+def scores_by_projection(table: Tensor, hidden: Tensor, words: Sequence[str]) -> Figure:
+    """Rows and a hidden state as arrows: a score is a row's reach along it, times its length.
+
+    Parameters
+    ----------
+    table
+        The rows, ``[V, 2]``.
+    hidden
+        The hidden state, two numbers.
+    words
+        The token of each row.
+
+    Returns
+    -------
+    Figure
+        A figure named ``head-projection``.
+    """
+    logits = (table @ hidden).tolist()
+    along = hidden / hidden.norm()
+    reach = [score / hidden.norm().item() for score in logits]
+    every = torch.cat([table, hidden[None], torch.zeros(1, 2)])
+    low, high = every.min(0).values - 0.45, every.max(0).values + 0.45
+    scale = (WIDTH - 40) / (high[0] - low[0]).item()
+
+    def draw(canvas: Canvas) -> None:
+        plane = canvas.plane(WIDTH, (high[1] - low[1]).item() * scale + 16)
+
+        def at(point: Tensor) -> tuple[float, float]:
+            x, y = point.tolist()
+            return 20 + (x - low[0].item()) * scale, 8 + (high[1].item() - y) * scale
+
+        origin = at(torch.zeros(2))
+        plane.line(
+            at(along * min(0.0, *reach)), at(along * (max(reach) + 0.3)), "rule", dashed=True
+        )
+        for row, word, score, far in zip(table, words, logits, reach, strict=True):
+            best = score == max(logits)
+            plane.line(at(row), at(along * far), "score" if best else "faint", dashed=True)
+            plane.arrow(origin, at(row), "token")
+            x, y = at(row)
+            name = f"{word}  {decimal(score, 1)}"
+            plane.text(x, y - 14 if row[1] >= 0 else y + 16, name, "score" if best else "token",
+                       bold=best)  # fmt: skip
+        plane.arrow(origin, at(hidden), "query", weight=3)
+        x, y = at(hidden)
+        plane.text(x, y + 18, canvas.say("hidden state"), "query", bold=True)
+
+    def alt(say: Say) -> str:
+        listed = ", ".join(f"{w} {s:.1f}" for w, s in zip(words, logits, strict=True))
+        return say(
+            "A hidden state and the rows of a table as arrows. The score of each row is how far it "
+            "reaches along the hidden state, times the length of the hidden state: {scores}.",
+            scores=listed,
+        )
+
+    return Figure("head-projection", draw, alt)
+
+
 def gallery() -> Iterator[Figure]:
     """Every figure of this module once, with a small seeded matrix."""
     words = ["<PAD>", "<UNK>", "我", "喜欢", "猫", "狗"]
@@ -214,3 +339,6 @@ def gallery() -> Iterator[Figure]:
     hidden = torch.tensor([-1.0, -0.5, 1.0])
     yield one_matrix(table, 3, hidden, words)
     yield two_uses(table, [2, 3], [3, 4], words)
+    yield way_out(["我", "喜欢"], [2, 4], 9, 16)
+    rows = torch.tensor([[1.0, 0.5], [3.0, -0.9], [-0.8, 0.9]])
+    yield scores_by_projection(rows, torch.tensor([1.2, 0.3]), ["猫", "狗", "我"])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
 import torch
 import torch.nn.functional as F
@@ -137,62 +137,58 @@ def cosines(words: Sequence[str], before: Tensor, after: Tensor) -> Figure:
     return Figure("learning-cosines", draw, alt)
 
 
-def through_layers(curves: Mapping[str, Sequence[float]], one_sense: Sequence[str]) -> Figure:
-    """How alike the states of one token in two sentences are, layer by layer.
+def through_layers(
+    one_sense: Sequence[Sequence[float]], two_senses: Sequence[Sequence[float]]
+) -> Figure:
+    """How alike the vectors of one token in two sentences are, layer by layer.
 
     Parameters
     ----------
-    curves
-        For each pair of sentences, named by a few words, the cosine after the embedding layer
-        and after each layer of the encoder.
     one_sense
-        The pairs in which the token has one sense.
+        For each pair of sentences in which the token has one sense, the cosine after the
+        embedding layer and after each layer of the encoder.
+    two_senses
+        The same for pairs in which it has two.
 
     Returns
     -------
     Figure
         A figure named ``learning-layers``.
     """
-    depth = len(next(iter(curves.values())))
-    ends = {name: values[-1] for name, values in curves.items()}
-    label_at = _apart(ends, 0.075)
+    depth = len(one_sense[0])
+    groups = ((one_sense, "token", "-"), (two_senses, "key", (0, (5, 2))))
+    ends = [[curve[-1] for curve in curves] for curves, _, _ in groups]
 
     def draw(canvas: Canvas) -> None:
         sheet, say = canvas.sheet(WIDTH, 360), canvas.say
-        axes = sheet.add_axes((0.1, 0.15, 0.55, 0.73))
-        for name, values in curves.items():
-            role = "token" if name in one_sense else "key"
-            line = "-" if name in one_sense else (0, (5, 2))
+        axes = sheet.add_axes((0.1, 0.15, 0.66, 0.73))
+        names = (say("one sense"), say("two senses"))
+        for name, end, (curves, role, line) in zip(names, ends, groups, strict=True):
             color = canvas.color(role)
-            axes.plot(range(depth), values, "o", color=color, markersize=5, clip_on=False)
-            axes.plot(range(depth), values, color=color, linestyle=line, linewidth=1.8)
-            axes.text(depth - 0.75, label_at[name], name, color=color, va="center", fontsize=SMALL)
-        axes.set(xlim=(0, depth - 1), ylim=(min(ends.values()) - 0.1, 1.02))
+            for values in curves:
+                axes.plot(range(depth), values, "o", color=color, markersize=5, clip_on=False)
+                axes.plot(range(depth), values, color=color, linestyle=line, linewidth=1.8)
+            axes.text(
+                depth - 0.8, sum(end) / len(end), name, color=color, va="center", fontweight="bold"
+            )
+        axes.set(xlim=(0, depth - 1), ylim=(min(min(end) for end in ends) - 0.05, 1.02))
         axes.set_xticks(range(depth))
         axes.set_xlabel(say("layer; 0 is the embedding layer"))
-        axes.set_title(say("cosine similarity"), loc="left", x=-0.14)
+        axes.set_title(say("cosine similarity"), loc="left", x=-0.12)
 
     def alt(say: Say) -> str:
-        listed = "; ".join(
-            f"{name}: {values[0]:.2f} → {values[-1]:.2f}" for name, values in curves.items()
-        )
+        listed = [", ".join(f"{value:.2f}" for value in sorted(end)) for end in ends]
         return say(
-            "The cosine of the states of one token in two sentences, from the embedding layer to "
-            "layer {last}. {curves}.",
+            "The cosine of the vectors of one token in two sentences, from the embedding layer, "
+            "where it is {first}, to layer {last}. There it is {same} for pairs of one sense and "
+            "{other} for pairs of two senses.",
+            first=f"{one_sense[0][0]:.2f}",
             last=depth - 1,
-            curves=listed,
+            same=listed[0],
+            other=listed[1],
         )
 
     return Figure("learning-layers", draw, alt)
-
-
-def _apart(ends: Mapping[str, float], gap: float) -> dict[str, float]:
-    """Where the names of curves may stand: beside their ends, and no two on one another."""
-    places: dict[str, float] = {}
-    lowest = -2.0
-    for name, value in sorted(ends.items(), key=lambda item: item[1]):
-        lowest = places[name] = max(value, lowest + gap)
-    return places
 
 
 def gallery() -> Iterator[Figure]:
@@ -203,11 +199,4 @@ def gallery() -> Iterator[Figure]:
     after = before.clone()
     after[5] = after[4] + 0.2 * torch.randn(16, generator=random)
     yield cosines(["<PAD>", "<UNK>", "我", "喜欢", "猫", "狗"], before, after)
-    yield through_layers(
-        {
-            "river, river": [1.0, 0.97, 0.93, 0.9],
-            "money, money": [1.0, 0.96, 0.94, 0.91],
-            "river, money": [1.0, 0.9, 0.75, 0.55],
-        },
-        ["river, river", "money, money"],
-    )
+    yield through_layers([[1.0, 0.96, 0.9], [1.0, 0.97, 0.93]], [[1.0, 0.85, 0.6]])

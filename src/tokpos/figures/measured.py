@@ -79,6 +79,11 @@ GROWTHS = {
     "growth-training-step": "training step, SGD",
 }
 
+SITE_GROWTHS = {
+    "growth-site-cold": "building the site",
+    "growth-site-warm": "building the site",
+}
+
 WAYS = {
     "angle addition": "angle addition",
     "formula": "formula",
@@ -94,6 +99,9 @@ WAYS = {
     "one-hot product": "one-hot product",
     "sparse": "sparse gradient",
     "dense": "dense gradient",
+    "everything run": "everything run",
+    "nothing changed": "nothing changed",
+    "a cell edited": "a cell edited",
 }
 
 ROLES = ("position", "query", "ink")
@@ -154,19 +162,19 @@ def cost_beside_limit(result: Result, subject: str) -> Figure:
 
 
 def growth_of_cost(result: Result, what: str) -> Figure:
-    """Time or peak memory against S, V or H, with the exponent of each way.
+    """Time or peak memory against S, V or H, or the number of lessons, with each exponent.
 
     Parameters
     ----------
     result : Result
-        ``tokpos.results.load("growth")``.
+        ``tokpos.results.load("growth")`` or ``load("site")``.
     what : {"time", "memory"}
         What is drawn.
 
     Returns
     -------
     Figure
-        A figure named ``measured-growth-time`` or ``measured-growth-memory``.
+        A figure named ``measured-growth-`` or ``measured-site-`` and what is drawn.
 
     Raises
     ------
@@ -175,7 +183,8 @@ def growth_of_cost(result: Result, what: str) -> Figure:
     """
     if what not in ("time", "memory"):
         raise ValueError(f"what must be time or memory; got {what!r}")
-    curves = _chosen(result.data["curves"], GROWTHS)
+    labels = SITE_GROWTHS if result.name == "site" else GROWTHS
+    curves = _chosen(result.data["curves"], labels)
 
     def numbers(way: Mapping[str, Any]) -> list[float]:
         if what == "time":
@@ -195,7 +204,7 @@ def growth_of_cost(result: Result, what: str) -> Figure:
     def alt(say: Say) -> str:
         unit = say("CPU time") if what == "time" else say("peak memory")
         found = [
-            f"{say(GROWTHS[curve['name']])}: "
+            f"{say(labels[curve['name']])}: "
             + ", ".join(
                 f"{say(WAYS[way['name']])} {_power(curve, way, what)}" for way in curve["ways"]
             )
@@ -209,7 +218,7 @@ def growth_of_cost(result: Result, what: str) -> Figure:
             found="; ".join(found),
         )
 
-    return Figure(f"measured-growth-{what}", draw, alt)
+    return Figure(f"measured-{result.name}-{what}", draw, alt)
 
 
 def gallery() -> Iterator[Figure]:
@@ -308,7 +317,7 @@ def _draw_curve(
 ) -> None:
     sizes = curve["sizes"]
     axes.set(xscale="log", yscale="log")
-    lines = [(canvas.say(GROWTHS[curve["name"]]), "ink", "bold")]
+    lines = [(canvas.say({**GROWTHS, **SITE_GROWTHS}[curve["name"]]), "ink", "bold")]
     for role, way in zip(ROLES, curve["ways"], strict=False):
         axes.plot(sizes, numbers(way), color=canvas.color(role), marker="o", markersize=4)
         words = canvas.say(

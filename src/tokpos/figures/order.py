@@ -65,13 +65,14 @@ def doors() -> Figure:
     return Figure("order-doors", draw, alt)
 
 
-def what_was_seen(words: Sequence[str] = ("小明", "喜欢", "小红", "吗")) -> Figure:
+def what_was_seen(words: Sequence[str] = ("Tom", "likes", "Ann", "?")) -> Figure:
     """Which tokens each place has seen after one causal layer, in two orders of the first three.
 
     Parameters
     ----------
     words
-        Four tokens. In the second order the first and the third are exchanged.
+        Four tokens that the catalogues know. In the second order the first and the third are
+        exchanged.
 
     Returns
     -------
@@ -97,11 +98,12 @@ def what_was_seen(words: Sequence[str] = ("小明", "喜欢", "小红", "吗")) 
                 x, here = 8 + step * number, bags[half][number]
                 same = here == bags[1 - half][number]
                 role = "faint" if same else "segment"
-                plane.cell(x, top, step - 12, 36, word, fill="token-soft", edge="token",
+                plane.cell(x, top, step - 12, 36, say(word), fill="token-soft", edge="token",
                            color="token", bold=True)  # fmt: skip
                 plane.arrow((x + step / 2 - 6, top + 38), (x + step / 2 - 6, top + 64))
-                plane.cell(x, top + 66, step - 12, 108, "\n".join(here), edge=role, color=role,
-                           fill="paper" if same else "segment-soft")  # fmt: skip
+                fill = "paper" if same else "segment-soft"
+                named = "\n".join(map(say, here))
+                plane.cell(x, top + 66, step - 12, 108, named, edge=role, color=role, fill=fill)
         plane.text(WIDTH / 2, 212, say("seen after one layer: a bag for each place"), size=SMALL)
         plane.text(WIDTH / 2, 436, say("colored: not the same bag in both orders"), "segment",
                    size=SMALL)  # fmt: skip
@@ -170,6 +172,6 @@ def gallery() -> Iterator[Figure]:
             "no mask, no positions": 0.5,
             "causal, 1 layer, no positions": 0.5,
             "causal, 2 layers, no positions": 1.0,
-            "causal, 1 layer, sinusoidal": 1.0,
+            "causal, 1 layer, learned": 1.0,
         }
     )

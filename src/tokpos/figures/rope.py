@@ -341,6 +341,152 @@ def score_by_distance(width: int = 64, until: int = 256) -> Figure:
     return Figure("rope-score-by-distance", draw, alt)
 
 
+def beyond_training(
+    pair: int = 63, width: int = 128, trained: int = 4096, factor: float = 8.0
+) -> Figure:
+    """The angles that a slow pair meets: in the training, in a longer text, and slowed down.
+
+    Parameters
+    ----------
+    pair
+        Number of the pair, counted from 0.
+    width
+        Width d of the head.
+    trained
+        Length of the training.
+    factor
+        How many times longer the text is, and by what the frequency is divided.
+
+    Returns
+    -------
+    Figure
+        A figure named ``rope-beyond-training``.
+    """
+    slowed = scaled_frequencies(width, scaling={"rope_type": "linear", "factor": factor})
+    known = float(trained * frequencies(width)[pair])
+    longer = round(trained * factor)
+    reached = float(longer * frequencies(width)[pair])
+    kept = float(longer * slowed.frequencies[pair])
+
+    def draw(canvas: Canvas) -> None:
+        plane, say, radius = canvas.plane(WIDTH, 250), canvas.say, 64.0
+        dials = (
+            (say("training"), trained, known),
+            (say("longer, as it is"), longer, reached),
+            (say("longer, slowed"), longer, kept),
+        )
+        for i, (title, length, angle) in enumerate(dials):
+            x, y = 87 + 173 * i, 118.0
+            plane.axes.add_patch(
+                Circle(
+                    (x, y),
+                    radius,
+                    facecolor=canvas.color("paper"),
+                    edgecolor=canvas.color("rule"),
+                    linewidth=1.4,
+                )
+            )
+            plane.line((x, y), _tip(x, y, radius, 0), "faint", dashed=True)
+            _arc(plane, x, y, 34, 0, min(angle, known), "position")
+            if angle > known * 1.001:
+                _arc(plane, x, y, 34, known, angle, "segment")
+            plane.arrow((x, y), _tip(x, y, radius - 1, angle), "query", weight=3)
+            plane.text(x, 22, title, bold=True)
+            plane.text(x, 210, say("{length} tokens", length=f"{length:,}"), "faint", size=SMALL)
+            words = say("up to {angle}°", angle=f"{math.degrees(angle):.0f}")
+            role = "segment" if angle > known * 1.001 else "position"
+            plane.text(x, 232, words, role, bold=True)
+
+    def alt(say: Say) -> str:
+        return say(
+            "Three dials of the slow pair {pair}. In a training on {trained} tokens it turns up to "
+            "{known}°. In a text of {longer} tokens it would reach {reached}°, most of it new. "
+            "Slowed {factor} times it stays within {kept}°.",
+            pair=pair,
+            trained=f"{trained:,}",
+            known=f"{math.degrees(known):.0f}",
+            longer=f"{longer:,}",
+            reached=f"{math.degrees(reached):.0f}",
+            factor=f"{factor:g}",
+            kept=f"{math.degrees(kept):.0f}",
+        )
+
+    return Figure("rope-beyond-training", draw, alt)
+
+
+def precision(width: int = 128, until: int = 1_000_000) -> Figure:
+    """The error of a cosine against the position, for the type that its angle is computed in.
+
+    Parameters
+    ----------
+    width
+        Width d of the head.
+    until
+        Largest position drawn.
+
+    Returns
+    -------
+    Figure
+        A figure named ``rope-precision``.
+    """
+    places = torch.logspace(0, math.log10(until), 80, dtype=torch.float64).round().long()
+    near = places[:, None] + torch.arange(16)  # the worst of a few neighbors, for an even curve
+    right = near.double()[..., None] * frequencies(width)
+
+    def worst(cosines: torch.Tensor) -> list[float]:
+        errors: list[float] = (cosines.double() - right.cos()).abs().amax((1, 2)).tolist()
+        return errors
+
+    def by_angle(dtype: torch.dtype) -> list[float]:
+        angles = near.to(dtype)[..., None] * frequencies(width).to(dtype)
+        return worst(angles.double().cos())
+
+    curves = (
+        (by_angle(torch.bfloat16), "bfloat16", "segment"),
+        (by_angle(torch.float32), "float32", "query"),
+        (worst(rotation(near, frequencies(width)).cos), "float64", "position"),
+    )
+
+    def draw(canvas: Canvas) -> None:
+        axes = canvas.sheet(WIDTH, 340).add_axes((0.12, 0.16, 0.8, 0.7))
+        axes.set_xscale("log")
+        axes.set_yscale("log")
+        for errors, name, role in curves:
+            axes.plot(places.tolist(), errors, color=canvas.color(role), linewidth=2.4)
+            words = canvas.say("angles in {type}", type=name)
+            at = 34 if name != "bfloat16" else 22
+            shift = -14 if name == "bfloat16" else 10
+            axes.annotate(
+                words,
+                (int(places[at]), errors[at]),
+                (0, shift),
+                textcoords="offset points",
+                color=canvas.color(role),
+                fontweight="bold",
+                ha="left" if name == "bfloat16" else "right",
+                va="top" if name == "bfloat16" else "bottom",
+            )
+        axes.set(xlim=(1, until), ylim=(1e-9, 10))
+        axes.minorticks_off()
+        axes.set_xticks([1, 100, 10_000, until], ["1", "100", "10,000", f"{until:,}"])
+        axes.set_yticks([1e-8, 1e-6, 1e-4, 1e-2, 1], ["10⁻⁸", "10⁻⁶", "10⁻⁴", "0.01", "1"])
+        axes.set_xlabel(canvas.say("position"))
+        axes.set_title(canvas.say("largest error of a cosine"), loc="left", x=-0.1, pad=10)
+
+    def alt(say: Say) -> str:
+        return say(
+            "Three curves of the largest error of a cosine against the position, both axes "
+            "logarithmic. With angles in bfloat16 it soon rises to {half}, and 2 is the most that "
+            "can be. With float32 it grows with the position, to {single} at {until}. With float64 "
+            "it stays below 10⁻⁷ throughout.",
+            half=f"{max(curves[0][0]):.1f}",
+            single=f"{curves[1][0][-1]:.2f}",
+            until=f"{until:,}",
+        )
+
+    return Figure("rope-precision", draw, alt)
+
+
 def image_grid(rows: int = 4, columns: int = 5, cell: tuple[int, int] = (2, 3)) -> Figure:
     """The cells of an image, and which pairs each of their two positions turns.
 
@@ -436,4 +582,6 @@ def gallery() -> Iterator[Figure]:
     yield layouts()
     yield scaling_rules()
     yield score_by_distance()
+    yield beyond_training()
+    yield precision()
     yield image_grid()

@@ -1,4 +1,4 @@
-"""From a text to IDs: the road of a sentence, WordPiece's greedy cut, bytes and merges."""
+"""From a text to IDs: the road of a sentence, WordPiece's cut, bytes, merges, padding."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from tokpos.byte_letters import to_bytes, to_letters
 from tokpos.figures._canvas import Canvas
 from tokpos.figures._figure import Figure, Say
 from tokpos.figures._plane import Plane
+from tokpos.tokenization import Tokenization
 from tokpos.wordpiece import bert_base_uncased
 
 WIDTH = 520.0
@@ -338,9 +339,62 @@ def _draw_words(plane: Plane, words: Sequence[SplitWord], y: float, new: str) ->
         x += 44
 
 
+def padded_batch(batch: Sequence[Tokenization] | None = None) -> Figure:
+    """Texts of one length thanks to padding, and the attention mask under their tokens.
+
+    Parameters
+    ----------
+    batch : sequence of Tokenization, optional
+        Texts padded to one length of up to 8; left out, two sentences in BERT's tokens.
+
+    Returns
+    -------
+    Figure
+        A figure named ``tokens-padded-batch``.
+
+    Raises
+    ------
+    ValueError
+        The texts differ in length, or are too long to be drawn.
+    """
+    rows = batch or bert_base_uncased().encode_batch(["I like cats", "He reads"])
+    lengths = {len(row) for row in rows}
+    if len(lengths) != 1 or max(lengths) > 8:
+        raise ValueError(f"batch must have texts of one length up to 8; got {sorted(lengths)}")
+    side = (WIDTH - 20) / max(lengths)
+
+    def draw(canvas: Canvas) -> None:
+        plane, say = canvas.plane(WIDTH, 38 + 82 * len(rows)), canvas.say
+        words = say("the tokens, and under each its entry in the mask")
+        plane.text(10, 16, words, "faint", align="left", size=SMALL)
+        for number, row in enumerate(rows):
+            y = 38 + 82.0 * number
+            for place, (token, real) in enumerate(zip(row.tokens, row.attention_mask, strict=True)):
+                x = 10 + side * place
+                plane.cell(
+                    x, y, side - 4, _TILE, token,
+                    fill="token-soft" if real else "paper", edge="token" if real else "rule",
+                    color="token" if real else "faint", size=SMALL,
+                )  # fmt: skip
+                role = "ink" if real else "faint"
+                plane.text(x + side / 2 - 2, y + 52, str(real), role, bold=bool(real))
+
+    def alt(say: Say) -> str:
+        return say(
+            "{count} texts of {lengths} tokens, each filled up to {longest} places. Under each "
+            "token stands 1, under padding 0.",
+            count=len(rows),
+            lengths=", ".join(str(sum(row.attention_mask)) for row in rows),
+            longest=max(lengths),
+        )
+
+    return Figure("tokens-padded-batch", draw, alt)
+
+
 def gallery() -> Iterator[Figure]:
     """Every figure of this module once, as in the lesson."""
     yield text_to_ids()
     yield greedy_cut()
     yield bytes_and_merges()
     yield learned_merges()
+    yield padded_batch()

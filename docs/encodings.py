@@ -1,0 +1,208 @@
+# %% [markdown] lang="en"
+# # All encodings in one table
+#
+# Nine ways to tell a Transformer where its tokens stand, side by side. Everything in the table but
+# the last column is measured on the modules of `tokpos`, in the cells below it.
+
+# %% [markdown] lang="zh"
+# # 一张表看完所有位置编码
+#
+# 让 Transformer 知道词元（token）在哪儿，有九种位置编码（position encoding），这里放在一起比较。表中除了最后一列，都是在 `tokpos` 的模块上实际量出来的，做法见表下的代码。
+
+# %% hide=true
+import torch
+
+from tokpos import (
+    Alibi,
+    Attention,
+    LearnedEncoding,
+    PositionEncoding,
+    RotaryEncoding,
+    ShawEncoding,
+    SinusoidalEncoding,
+    T5Bias,
+)
+from tokpos._words import Told
+from tokpos.transformer_xl import TransformerXLEncoding
+
+D, H, S, L = 512, 8, 128, 512
+d = D // H
+encodings = {
+    "none": PositionEncoding(),
+    "sinusoidal": SinusoidalEncoding(D),
+    "learned": LearnedEncoding(L, D),
+    "shaw": ShawEncoding(d, 16),
+    "transformer_xl": TransformerXLEncoding(H, d),
+    "t5": T5Bias(H, 32, 128, bidirectional=False),
+    "rope": RotaryEncoding(d, layout="half-split"),
+    "rope_interleaved": RotaryEncoding(d, layout="interleaved"),
+    "alibi": Alibi(H),
+}
+generator = torch.Generator().manual_seed(0)
+with torch.no_grad():  # as after training: no parameter is zero
+    for encoding in encodings.values():
+        for parameter in encoding.parameters():
+            parameter.normal_(std=0.5, generator=generator)
+
+# %% hide=true
+from torch.utils._python_dispatch import TorchDispatchMode
+
+
+class Written(TorchDispatchMode):
+    """Counts the numbers that operations write; a view writes none."""
+
+    numbers = 0
+
+    def __torch_dispatch__(self, function, types, args=(), kwargs=None):
+        made = function(*args, **(kwargs or {}))
+        mine = {a.untyped_storage().data_ptr() for a in args if isinstance(a, torch.Tensor)}
+        for tensor in made if isinstance(made, (tuple, list)) else [made]:
+            if isinstance(tensor, torch.Tensor) and tensor.untyped_storage().data_ptr() not in mine:
+                self.numbers += tensor.numel()
+        return made
+
+
+x = torch.randn(1, S, D, generator=generator)
+positions = torch.arange(S)
+
+
+def doors(encoding):
+    """The doors that an encoding overrides."""
+    names = ("into_input", "into_queries_and_keys", "into_scores")
+    return [
+        number
+        for number, name in enumerate(names, 1)
+        if getattr(type(encoding), name) is not getattr(PositionEncoding, name)
+    ]
+
+
+@torch.no_grad()
+def written(encoding):
+    """Numbers that one sentence makes the encoding write, in the input and in one layer."""
+    q = torch.randn(1, H, S, d, generator=generator)
+    with Written() as counter:
+        encoding.into_input(x, positions)
+        encoding.into_queries_and_keys(q, q, positions, positions)
+        encoding.into_scores(q, positions, positions)
+    return counter.numbers
+
+
+@torch.no_grad()
+def moved(encoding, by=7):
+    """How far the output of a layer moves when all positions are later by `by`."""
+    torch.manual_seed(0)
+    layer = Attention(D, H, encoding, causal=True).double()
+    for projection in layer.parameters():
+        projection.mul_(5) if projection.dim() > 1 else None
+    encoding.double()
+    short, where = x[:, :16].double(), positions[:16]
+    outputs = [layer(encoding.into_input(short, p), p) for p in (where, where + by)]
+    encoding.float()
+    return (outputs[0] - outputs[1]).abs().max().item()
+
+
+def end(encoding, far=1_000_000):
+    """Whether there is a position that it cannot encode."""
+    try:
+        encoding.into_input(x[:, :1], torch.tensor([far]))
+        return False
+    except IndexError:
+        return True
+
+
+measured = {
+    name: {
+        "doors": doors(encoding),
+        "parameters": sum(p.numel() for p in encoding.parameters()),
+        "written": written(encoding) / (S * D),
+        "moved": moved(encoding),
+        "end": end(encoding),
+    }
+    for name, encoding in encodings.items()
+}
+
+# %% hide=true
+NAMES = {
+    "none": ("none", "不用", ""),
+    "sinusoidal": ("sinusoidal", "正弦", "Transformer (2017)"),
+    "learned": ("learned", "可学习", "BERT, GPT-2, OPT"),
+    "shaw": ("Shaw", "Shaw", "Music Transformer"),
+    "transformer_xl": ("Transformer-XL", "Transformer-XL", "Transformer-XL, XLNet"),
+    "t5": ("T5", "T5", "T5, Flan-T5, mT5"),
+    "rope": ("RoPE, half-split", "RoPE，前后两半", "Llama (transformers), Qwen, Gemma"),
+    "rope_interleaved": ("RoPE, interleaved", "RoPE，相邻成对", "GPT-J, Llama (Meta)"),
+    "alibi": ("ALiBi", "ALiBi", "BLOOM, MPT"),
+}
+HEADS = {
+    "en": ["Encoding", "Acts on", "Parameters", "Numbers written", "Sees", "Ends", "Used by"],
+    "zh": ["位置编码", "作用处", "参数", "写出的数", "看到的", "有无尽头", "采用者"],
+}
+WORDS = {
+    "en": {0: "nothing", 1: "input", 2: "q and k", 3: "scores", "abs": "place", "rel": "offset"},
+    "zh": {0: "无", 1: "输入", 2: "q 和 k", 3: "分数", "abs": "绝对位置", "rel": "偏移"},
+}
+
+
+def table(language):
+    words, column = WORDS[language], ["en", "zh"].index(language)
+    lines = ["| " + " | ".join(HEADS[language]) + " |", "|---" * 7 + "|"]
+    for name, row in measured.items():
+        acts = ", ".join(words[door] for door in row["doors"] or [0])
+        sees = words["abs"] if row["moved"] > 1e-6 else words["rel"] if row["doors"] else "—"
+        ends = f"S = {L}" if row["end"] else "—"
+        cells = [NAMES[name][column], acts, f"{row['parameters']:,}", f"{row['written']:.1f}"]
+        lines.append("| " + " | ".join([*cells, sees, ends, NAMES[name][2] or "—"]) + " |")
+    return "\n".join(lines)
+
+
+Told(table)
+
+# %% [markdown] lang="en"
+# The model width is $D$ = {{ D }}, with {{ H }} heads of {{ d }} and sentences of $S$ = {{ S }};
+# the learned table has {{ L }} rows, Shaw clips at 16, T5 has 32 buckets.
+#
+# ## What the columns say {#columns}
+#
+# - **Acts on.** The door through which the position enters: the token vectors, the queries and
+#   keys, or the attention scores.
+# - **Parameters.** Those of one encoding. Models share it between layers, or give each layer its
+#   own: Shaw and Transformer-XL do the latter in their papers.
+# - **Numbers written.** What the encoding writes for one sentence, in units of the sentence's own
+#   $S \cdot D$ numbers. What acts on the input is written once a model; all else once a layer.
+# - **Sees.** All positions were moved by 7. If the output of the layer moved too, the encoding
+#   sees the place; if not, the offset between two tokens alone.
+# - **Ends.** Whether position 1,000,000 is an error. That a formula accepts it does not mean that a
+#   model trained on short texts can use it.
+# - **Used by.** As published with the models.
+
+# %% [markdown] lang="zh"
+# 模型维度 $D$ = {{ D }}，{{ H }} 个头，每个头 {{ d }} 维，句子长度 $S$ = {{ S }}；可学习的表有 {{ L }} 行，Shaw 在 16 处截断，T5 有 32 个桶。
+#
+# ## 各列的意思 {#columns}
+#
+# - **作用处。**位置从哪扇门进来：词元向量、查询和键，还是注意力分数。
+# - **参数。**一份位置编码的参数量。有的模型各层共用一份，有的每层一份：Shaw 和 Transformer-XL 的论文里是每层一份。
+# - **写出的数。**处理一句话时，位置编码一共写出多少个数，以这句话本身的 $S \cdot D$ 个数为单位。作用于输入的，整个模型只写一次；其余每层写一次。
+# - **看到的。**把所有位置都往后移 7。注意力层的输出变了，说明看到的是绝对位置；没变，说明只看到两个词元之间的偏移。
+# - **有无尽头。**位置 1,000,000 是否报错。公式能算，不等于只用短文本训练过的模型也能用。
+# - **采用者。**以各模型公布的资料为准。
+
+# %% check=true
+assert [name for name, row in measured.items() if row["moved"] > 1e-6] == ["sinusoidal", "learned"]
+assert [name for name, row in measured.items() if row["end"]] == ["learned"]
+assert measured["none"]["written"] == 0 and measured["none"]["doors"] == []
+assert all(len(row["doors"]) == 1 for row in list(measured.values())[1:4])
+
+# %% [markdown] lang="en" role="claim"
+# Only the two encodings that are added to the input see the place itself, and only the learned
+# table has an end.
+
+# %% [markdown] lang="zh" role="claim"
+# 只有加到输入上的两种看得到绝对位置；只有可学习的表有尽头。
+
+# %% [markdown] lang="en"
+# How to choose among them, and an experiment with all of them, is the subject of
+# [the last lesson](lessons/choosing.md).
+
+# %% [markdown] lang="zh"
+# 怎样选择，以及用它们各训练一遍的实验，见[最后一课](lessons/choosing.md)。

@@ -1,0 +1,110 @@
+# %% [markdown] lang="en"
+# # A deep copy separates what shared its numbers
+#
+# `copy.deepcopy` keeps two names of one parameter together. But two parameters over one
+# storage become two storages:
+# [pytorch/pytorch#79788](https://github.com/pytorch/pytorch/issues/79788). If head and
+# table were tied by assigning the numbers (`.data`) and not the parameter, they are
+# such a pair. A copy of the model, made for a moving average for instance, has lost the
+# tie.
+
+# %% [markdown] lang="zh"
+# # 深拷贝把共用的数分成了两份
+#
+# 同一个参数有两个名字，`copy.deepcopy` 会让它们在副本里仍是一个。可是两个参数共用一块存储，拷贝之后就成了两块：[pytorch/pytorch#79788](https://github.com/pytorch/pytorch/issues/79788)。绑定语言模型头（LM head）与嵌入（embedding）表时，如果交出去的是数（`.data`）而不是参数，就是这种情形；一做副本（比如模型的滑动平均），绑定就没了。
+
+# %%
+import copy
+
+import torch
+from torch import nn
+
+
+def model(by_parameter):
+    embedding, head = nn.Embedding(7, 4), nn.Linear(4, 7, bias=False)
+    if by_parameter:
+        head.weight = embedding.weight
+    else:
+        head.weight.data = embedding.weight.data
+    return nn.ModuleDict({"embedding": embedding, "head": head})
+
+
+def one_storage(pair):
+    return pair["embedding"].weight.data_ptr() == pair["head"].weight.data_ptr()
+
+
+torch.manual_seed(0)
+right, wrong = model(by_parameter=True), model(by_parameter=False)
+for name, pair in (("right", right), ("wrong", wrong)):
+    twin = copy.deepcopy(pair)
+    print(name, "one storage:", one_storage(pair), " in the copy:", one_storage(twin))
+
+# %% [markdown] lang="en"
+# Write a number into one side of the copy to see what that means.
+
+# %% [markdown] lang="zh"
+# 往副本的一边写一个数，就能看出区别。
+
+
+# %%
+def written_and_read(pair):
+    """Write into the table of a copy, read from its head."""
+    twin = copy.deepcopy(pair)
+    with torch.no_grad():
+        twin["embedding"].weight[2, 0] = 42.0
+    return twin["head"].weight[2, 0].item()
+
+
+print("right:", written_and_read(right))
+print("wrong:", round(written_and_read(wrong), 4))
+
+# %% [markdown] lang="en"
+# ## Why it is silent {#silent}
+#
+# Before the copy both models behave alike, even in a test that writes on one side and
+# reads on the other. The copy starts with the same numbers. Only an optimizer could
+# have told: from the beginning it sees two parameters in the wrong model.
+
+# %% [markdown] lang="zh"
+# ## 为什么没有报错 {#silent}
+#
+# 拷贝之前，两个模型表现一样，哪怕测试时从一边写、从另一边读，也看不出差别。刚拷贝出来，数也都一样，只是存了两份。其实从一开始，优化器在错误的模型里看到的就是两个参数。
+
+# %% [markdown] lang="en"
+# ## The test that catches it {#test}
+#
+# Tied means one parameter, not equal numbers. Compare with `is`, in a copy of the
+# model.
+
+# %% [markdown] lang="zh"
+# ## 能抓住它的测试 {#test}
+#
+# 绑定的意思是同一个参数，而不是数相等：在模型的副本里，用 `is` 来比较。
+
+
+# %%
+def tied_in_a_copy(pair):
+    twin = copy.deepcopy(pair)
+    return twin["embedding"].weight is twin["head"].weight
+
+
+# %% check=true
+assert tied_in_a_copy(right)
+assert not tied_in_a_copy(wrong)
+assert one_storage(right) and one_storage(wrong)
+assert one_storage(copy.deepcopy(right)) and not one_storage(copy.deepcopy(wrong))
+assert written_and_read(right) == 42 != written_and_read(wrong)
+assert len(list(right.parameters())) == 1 and len(list(wrong.parameters())) == 2
+
+# %% [markdown] lang="en" role="claim"
+# Assigned as a parameter, table and head are one in the copy too. Assigned as numbers,
+# they share a storage in the model and none in its copy.
+
+# %% [markdown] lang="zh" role="claim"
+# 交出去的是参数，副本里嵌入表和语言模型头仍是一个；交出去的只是数，模型里共用一块存储，副本里就各有各的了。
+
+# %% [markdown] lang="en"
+# Lesson: [The way out](../lessons/head.md). Reference: [`tokpos.head.tie`][].
+
+# %% [markdown] lang="zh"
+# 相关课程：[出口：语言模型头](../lessons/head.md)。参考：[`tokpos.head.tie`][]。

@@ -1,0 +1,109 @@
+# %% [markdown] lang="en"
+# # A vocabulary renumbered at every start
+#
+# A course notebook collected its words in a Python set, and a set has no fixed order.
+# So every start of the notebook numbered the vocabulary differently:
+# [yandexdataschool/Practical_RL#383](https://github.com/yandexdataschool/Practical_RL/pull/383).
+# [ufal/neuralmonkey#719](https://github.com/ufal/neuralmonkey/pull/719) is milder: only
+# words of equal frequency changed places. Its author names the consequence: without its
+# saved vocabulary, a trained model can be useless.
+
+# %% [markdown] lang="zh"
+# # 每次启动，词表都重新编号
+#
+# 一份课程笔记用 Python 的集合来收集词，而集合没有固定的顺序，所以每次启动，词表（vocabulary）的编号都不一样：[yandexdataschool/Practical_RL#383](https://github.com/yandexdataschool/Practical_RL/pull/383)。[ufal/neuralmonkey#719](https://github.com/ufal/neuralmonkey/pull/719) 里的情形轻一些：只有频率相同的词会换位置。提交者也点明了后果：如果没有保存词表，训练好的模型就用不了。
+
+# %% [markdown] lang="en"
+# Six words and a table with one row for each. The row of a word holds the number that
+# the word had in training, so it is easy to see whose row was fetched.
+
+# %% [markdown] lang="zh"
+# 六个词，一张表，每个词一行。每行就写这个词训练时的编号，这样一眼就能看出取到的是谁。
+
+# %%
+import random
+
+import torch
+from torch import nn
+
+words = ["cat", "dog", "likes", "reads", "books", "milk"]
+
+
+def numbered(words):
+    return {word: number for number, word in enumerate(words)}
+
+
+trained = numbered(sorted(words))
+table = nn.Embedding.from_pretrained(torch.arange(len(words))[:, None].float())
+
+# %% [markdown] lang="en"
+# A shuffle stands for the order that the set may have at the next start. The table
+# comes from the checkpoint; the numbers are new.
+
+# %% [markdown] lang="zh"
+# 下面用一次随机打乱，代表集合在下次启动时可能给出的顺序。表是从检查点读来的，编号却是新的。
+
+# %%
+shuffled = random.Random(1).sample(words, len(words))
+restarted = numbered(shuffled)
+names = {number: word for word, number in trained.items()}
+
+
+def row_of(word, numbers):
+    return names[int(table(torch.tensor(numbers[word])))]
+
+
+for word in words:
+    print(f"{word:6} right: {row_of(word, trained):6} wrong: {row_of(word, restarted)}")
+
+# %% [markdown] lang="en"
+# ## Why it is silent {#silent}
+#
+# All numbers are in range and all shapes fit. Within one run everything is consistent:
+# training works, evaluation works. The fault shows only after a restart, and then as a
+# bad model, which may have a hundred other causes.
+
+# %% [markdown] lang="zh"
+# ## 为什么没有报错 {#silent}
+#
+# 编号都在范围之内，形状也都对得上。同一次运行之内，前后完全一致：训练正常，评估也正常。重启之后问题才出现，而且只表现为“模型变差了”，这又可能有一百种别的原因。
+
+# %% [markdown] lang="en"
+# ## The test that catches it {#test}
+#
+# Build the vocabulary several times, from the words in different orders. Better still:
+# save the vocabulary with the table, and load both.
+
+# %% [markdown] lang="zh"
+# ## 能抓住它的测试 {#test}
+#
+# 把词按不同的顺序给几次，每次都建一遍词表，比较结果。更好的办法是：把词表和嵌入表（embedding table）一起保存、一起加载。
+
+
+# %%
+def same_at_each_start(build):
+    orders = [random.Random(seed).sample(words, len(words)) for seed in range(5)]
+    return all(build(order) == build(orders[0]) for order in orders)
+
+
+# %% check=true
+assert same_at_each_start(lambda words: numbered(sorted(words)))
+assert not same_at_each_start(numbered)
+assert all(row_of(word, trained) == word for word in words)
+assert any(row_of(word, restarted) != word for word in words)
+
+# %% [markdown] lang="en" role="claim"
+# Sorted words get the same numbers whatever the order; words numbered as they come do
+# not. With the new numbers,
+# {{ sum(row_of(word, restarted) != word for word in words) }} of {{ len(words) }} words
+# fetch the row of another.
+
+# %% [markdown] lang="zh" role="claim"
+# 先排序，不管词以什么顺序到来，编号都一样；来一个编一个，就不一样。换成新编号后，{{ len(words) }} 个词里有 {{ sum(row_of(word, restarted) != word for word in words) }} 个取到了别人的行。
+
+# %% [markdown] lang="en"
+# Lesson: [Why the ID is not a number](../lessons/not_a_number.md). Reference:
+# [`tokpos.vocabulary.Vocabulary`][].
+
+# %% [markdown] lang="zh"
+# 相关课程：[为什么 ID 不是数](../lessons/not_a_number.md)。参考：[`tokpos.vocabulary.Vocabulary`][]。

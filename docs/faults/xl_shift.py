@@ -1,0 +1,121 @@
+# %% [markdown] lang="en"
+# # Transformer-XL's shift drops the wrong row
+#
+# Transformer-XL computes its scores by distance and then moves each row to its place
+# with a trick: put zeros in front, read in another shape, drop the first row. An
+# annotated implementation dropped the last one:
+# [labmlai/annotated_deep_learning_paper_implementations#185](https://github.com/labmlai/annotated_deep_learning_paper_implementations/issues/185).
+# In [sooftware/conformer#30](https://github.com/sooftware/conformer/issues/30) someone
+# asks how the right one works; it is not easy to see.
+
+# %% [markdown] lang="zh"
+# # Transformer-XL 的错位丢错了一行
+#
+# Transformer-XL 先按距离算分数，再把每一行移到该在的位置，用的是一个巧办法：前面补零，换个形状来读，丢掉第一行。有一份带注解的实现，丢的是最后一行：[labmlai/annotated_deep_learning_paper_implementations#185](https://github.com/labmlai/annotated_deep_learning_paper_implementations/issues/185)。[sooftware/conformer#30](https://github.com/sooftware/conformer/issues/30) 里有人问正确的那一种是怎么回事——确实不好懂。
+
+# %%
+import torch
+
+from tokpos import relative_shift
+
+x = torch.arange(1.0, 10.0).view(3, 3)  # rows: queries, columns: distances 2, 1, 0
+
+
+def reshaped(x):
+    padded = torch.cat([torch.zeros(len(x), 1), x], dim=1)
+    return padded.view(len(x) + 1, len(x))
+
+
+def wrong(x):
+    return reshaped(x)[:-1]
+
+
+def right(x):
+    return reshaped(x)[1:]
+
+
+print("right:\n", right(x).int().numpy())
+print("wrong:\n", wrong(x).int().numpy())
+
+# %% hide=true
+from tokpos.figures.relative import shift
+
+shift(3)
+
+# %% [markdown] lang="en" role="caption"
+# The trick, step by step. The gray entries lie in the future and mean nothing.
+
+# %% [markdown] lang="zh" role="caption"
+# 这个巧办法，一步一步来。灰色的部分属于未来，没有意义。
+
+# %% [markdown] lang="en"
+# Here is what is meant, written out: the score of query $i$ with key $j$ stands in
+# the column of the distance $i - j$.
+
+# %% [markdown] lang="zh"
+# 把本来的意思写出来：查询 $i$ 与键 $j$ 的分数，在距离 $i - j$ 的那一列。
+
+
+# %%
+def meant(x):
+    n = len(x)
+    return {(i, j): x[i, n - 1 - (i - j)].item() for i in range(n) for j in range(i + 1)}
+
+
+print("place   meant  right  wrong")
+for place, score in meant(x).items():
+    print(place, f"{score:6.0f} {right(x)[place]:6.0f} {wrong(x)[place]:6.0f}")
+
+# %% [markdown] lang="en"
+# ## Why it is silent {#silent}
+#
+# The shape is the same, and most of the numbers are there, one row lower. Even in the
+# right result the part above the diagonal is junk, which the causal mask removes, so
+# odd numbers there surprise nobody. A model trained with the wrong shift learns what it
+# can from the scores of other distances.
+
+# %% [markdown] lang="zh"
+# ## 为什么没有报错 {#silent}
+#
+# 形状一样，数也大多都在，只是低了一行。就连正确的结果，对角线上方也有一部分是无效值，要靠因果掩码去掉，所以那里出现奇怪的数，谁也不会在意。用错误的错位训练，模型只好从别的距离的分数里学一点是一点。
+
+# %% [markdown] lang="en"
+# ## The test that catches it {#test}
+#
+# Use small whole numbers, and compare only the entries that are meant.
+
+# %% [markdown] lang="zh"
+# ## 能抓住它的测试 {#test}
+#
+# 用小整数，只比较有意义的那些位置。
+
+
+# %%
+def gives_what_is_meant(shift):
+    for n in (2, 3, 5):
+        x = torch.arange(1.0, n * n + 1).view(n, n)
+        if any(shift(x)[place] != score for place, score in meant(x).items()):
+            return False
+    return True
+
+
+# %% check=true
+assert gives_what_is_meant(right)
+assert gives_what_is_meant(relative_shift)
+assert not gives_what_is_meant(wrong)
+off = sum(wrong(x)[place] != score for place, score in meant(x).items()).item()
+assert torch.equal(right(x), relative_shift(x))
+
+# %% [markdown] lang="en" role="claim"
+# The right shift gives all {{ len(meant(x)) }} entries that are meant; with the wrong
+# row dropped, {{ off }} of them are wrong.
+
+# %% [markdown] lang="zh" role="claim"
+# 正确的错位，{{ len(meant(x)) }} 个有意义的数全对；丢错了行，其中 {{ off }} 个不对。
+
+# %% [markdown] lang="en"
+# Lesson: [Relative positions](../lessons/relative.md). Reference:
+# [`tokpos.transformer_xl.relative_shift`][].
+
+# %% [markdown] lang="zh"
+# 相关课程：[相对位置](../lessons/relative.md)。参考：[`tokpos.transformer_xl.relative_shift`][]。
