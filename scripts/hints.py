@@ -41,33 +41,30 @@ def add(page: str, glossary: Glossary, language: str, target: str) -> str:
 
 
 class _Hints:
-    """The terms that the page has not used yet."""
+    """The terms of a page, and which of them it has used."""
 
     def __init__(self, glossary: Glossary, language: str, target: str):
         self.language = language
         self.target = target
+        self.used: set[str] = set()
         terms = [t for t in glossary.terms if t.hint and t.meaning.get(language)]
-        self.waiting = {form.lower(): term for term in terms for form in term.forms(language)}
-        self._compile()
-
-    def _compile(self) -> None:
-        """Any of the forms, the longest first; in an alphabet as whole words, the plural too."""
-        either = "|".join(map(re.escape, sorted(self.waiting, key=len, reverse=True))) or "(?!)"
-        if self.language != "zh":
+        self.terms = {form.lower(): term for term in terms for form in term.forms(language)}
+        # Any of the forms, the longest first, so that none is found inside another; in an
+        # alphabet as whole words, the plural too.
+        either = "|".join(map(re.escape, sorted(self.terms, key=len, reverse=True))) or "(?!)"
+        if language != "zh":
             either = rf"(?<![\w-])(?:{either})(?=s?(?![\w-]))"
         self.pattern = re.compile(either, re.IGNORECASE)
 
     def put(self, text: str) -> str:
         """A piece of text with the hints that are due in it."""
-        done = []
-        while match := self.pattern.search(text):
-            term = self.waiting[match[0].lower()]
-            meaning = html.escape(term.meaning[self.language], quote=True)
-            href = f"{self.target}#{term.id}"
-            link = f'<a class="term" href="{href}" title="{meaning}">{match[0]}</a>'
-            done += [text[: match.start()], link]
-            text = text[match.end() :]
-            for form in term.forms(self.language):
-                self.waiting.pop(form.lower(), None)
-            self._compile()
-        return "".join([*done, text])
+        return self.pattern.sub(self._hint, text)
+
+    def _hint(self, match: re.Match[str]) -> str:
+        term = self.terms[match[0].lower()]
+        if term.id in self.used:
+            return match[0]
+        self.used.add(term.id)
+        meaning = html.escape(term.meaning[self.language], quote=True)
+        href = f"{self.target}#{term.id}"
+        return f'<a class="term" href="{href}" title="{meaning}">{match[0]}</a>'

@@ -55,6 +55,12 @@ def test_chinese_words_need_no_blanks(terms: Glossary) -> None:
     assert add(page, terms, "zh") == f"<p>这个{token}ID，{number} 与词元。</p>"
 
 
+def test_a_term_inside_a_used_longer_one_is_left_alone(terms: Glossary) -> None:
+    number, token = link("词元 ID", "token-id", "它的编号。"), link("词元", "token", "一小块文本。")
+    page = "<p>词元 ID。词元 ID 和词元。</p>"
+    assert add(page, terms, "zh") == f"<p>{number}。词元 ID 和{token}。</p>"
+
+
 @pytest.mark.parametrize(
     "around",
     [
