@@ -2,8 +2,6 @@
 
 PORT ?= 8000
 python := .venv/bin/python
-# The tests wait for the browser now and then: one worker more than there are processors, at most 4.
-workers = $$(n=$$(getconf _NPROCESSORS_ONLN); echo $$((n < 4 ? n + 1 : 4)))
 
 export PYTHONPATH := src
 export PYTHONUNBUFFERED := 1
@@ -21,7 +19,7 @@ site: for-site  ## build both languages into site/
 	@$(python) -m mkdocs build --strict
 
 test: for-tests  ## run every test (ARGS=tests/library for a part)
-	@$(python) -m pytest -n $(workers) --dist loadfile --no-loadscope-reorder $(ARGS)
+	@$(python) -m pytest -n auto --maxprocesses 4 --dist loadfile --no-loadscope-reorder $(ARGS)
 
 check: for-tests  ## ruff, mypy, and the structure of the lessons
 	@$(python) -m ruff check

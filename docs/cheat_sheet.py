@@ -58,10 +58,10 @@ buckets = t5_buckets(-distances, bidirectional=False).tolist()
 # |---|---|
 # | lookup | $e_t W = W_t$ |
 # | BERT's layer | $\mathrm{LayerNorm}(W_t + W^{seg} + W^{pos})$, $\epsilon = 10^{-12}$ |
-# | LayerNorm | $\gamma \, (x - \mu) / \sqrt{\sigma^2 + \epsilon} + \beta$, variance divided by $D$ |
+# | LayerNorm | $\gamma \, (x - \mu) / \sqrt{\sigma^2 + \epsilon} + \beta$, variance with divisor $D$ |
 # | sinusoidal, pair $i$ | $\sin(p \, \omega_i), \cos(p \, \omega_i)$, $\omega_i = 10000^{-2i/D}$ |
 # | RoPE, pair $i$ | $(a, b) \to (a \cos p\omega_i - b \sin p\omega_i, \; a \sin p\omega_i + b \cos p\omega_i)$ |
-# | ALiBi, head $h$ | score $- m_h \, (p_q - p_k)$, $m_h = 2^{-8h/H}$, $h = 1 \dots H$ |
+# | ALiBi, head $h$, $H$ a power of 2 | score $- m_h \, (p_q - p_k)$, $m_h = 2^{-8h/H}$, $h = 1 \dots H$ |
 # | T5 | score $+ \, b_{\mathrm{bucket}(p_k - p_q)}$, no division by $\sqrt{d}$ |
 # | tied head | logits $= h W^T$ |
 #
@@ -94,35 +94,38 @@ buckets = t5_buckets(-distances, bidirectional=False).tolist()
 # |---|---|
 # | 查表 | $e_t W = W_t$ |
 # | BERT 的嵌入层 | $\mathrm{LayerNorm}(W_t + W^{seg} + W^{pos})$，$\epsilon = 10^{-12}$ |
-# | 层归一化（LayerNorm） | $\gamma \, (x - \mu) / \sqrt{\sigma^2 + \epsilon} + \beta$，方差除以 $D$ |
+# | 层归一化（LayerNorm） | $\gamma \, (x - \mu) / \sqrt{\sigma^2 + \epsilon} + \beta$，算方差时除以 $D$ |
 # | 正弦，第 $i$ 对 | $\sin(p \, \omega_i), \cos(p \, \omega_i)$，$\omega_i = 10000^{-2i/D}$ |
 # | RoPE，第 $i$ 对 | $(a, b) \to (a \cos p\omega_i - b \sin p\omega_i, \; a \sin p\omega_i + b \cos p\omega_i)$ |
-# | ALiBi（带线性偏置的注意力），第 $h$ 个头 | 分数 $- m_h \, (p_q - p_k)$，$m_h = 2^{-8h/H}$，$h = 1 \dots H$ |
+# | ALiBi（带线性偏置的注意力），第 $h$ 个头，$H$ 是 2 的幂 | 分数 $- m_h \, (p_q - p_k)$，$m_h = 2^{-8h/H}$，$h = 1 \dots H$ |
 # | T5 | 分数 $+ \, b_{\mathrm{bucket}(p_k - p_q)}$，不除以 $\sqrt{d}$ |
-# | 共享权重的输出 | logits $= h W^T$ |
+# | 权重绑定（weight tying）的输出 | logits $= h W^T$ |
 #
 # ## 对照用的数值 {#values}
 #
 # | 内容 | 数值 |
 # |---|---|
 # | 正弦，$p = 1$，$D = 4$ | {{ digits(wave) }} |
-# | `[1, 2, 3, 4]` 在位置 1，RoPE 相邻成对 | {{ digits(interleaved) }} |
-# | `[1, 2, 3, 4]` 在位置 1，RoPE 前后两半 | {{ digits(half_split) }} |
+# | `[1, 2, 3, 4]` 在位置 1，RoPE 相邻配对 | {{ digits(interleaved) }} |
+# | `[1, 2, 3, 4]` 在位置 1，RoPE 前后半配对 | {{ digits(half_split) }} |
 # | ALiBi，8 个头 | {{ ", ".join(f"1/{slope}" for slope in slopes) }} |
 # | T5 的桶，因果，距离 0、15、16、32、127 | {{ buckets }} |
 
 # %% check=true
 by_hand = x @ table.weight.T
 assert torch.equal(by_hand, nn.functional.linear(x, table.weight))
+turns = torch.exp(1j * frequencies(4))  # position 1, as complex numbers in float64
+pairs = torch.tensor([1 + 2j, 3 + 4j], dtype=torch.complex128) * turns
+halves = torch.tensor([1 + 3j, 2 + 4j], dtype=torch.complex128) * turns
 right = {
-    "interleaved": (interleaved, [-1.1426, 1.9221, 2.9599, 4.0298]),
-    "half-split": (half_split, [-1.9841, 1.9599, 2.4624, 4.0198]),
+    "interleaved": (interleaved, torch.view_as_real(pairs).flatten()),
+    "half-split": (half_split, torch.view_as_real(halves).T.flatten()),
 }
 for ours, known in right.values():
-    assert (torch.tensor(ours) - torch.tensor(known)).abs().max() < 1e-4
+    assert (torch.tensor(ours).double() - known).abs().max() < 5e-5
 
 # %% [markdown] lang="en" role="claim"
 # The values of both layouts are those of the complex rotation in float64, to four digits.
 
 # %% [markdown] lang="zh" role="claim"
-# 两种排列的数值，都与 float64 下用复数旋转算出的一致，精确到四位小数。
+# 两种配对方式的数值，都与 float64 下用复数旋转算出的一致，精确到四位小数。

@@ -1,13 +1,14 @@
 # %% [markdown] lang="en"
 # # All encodings in one table
 #
-# Nine ways to tell a Transformer where its tokens stand, side by side. Everything in the table but
-# the last column is measured on the modules of `tokpos`, in the cells below it.
+# Seven ways to tell a Transformer where its tokens stand, side by side: RoPE has a row for each of
+# its two layouts, and the first row is the way of telling it nothing. Everything in the table but
+# the last column is measured on the modules of `tokpos`.
 
 # %% [markdown] lang="zh"
 # # 一张表看完所有位置编码
 #
-# 让 Transformer 知道词元（token）在哪儿，有九种位置编码（position encoding），这里放在一起比较。表中除了最后一列，都是在 `tokpos` 的模块上实际量出来的，做法见表下的代码。
+# 让 Transformer 知道词元（token）在哪儿，有七种位置编码（position encoding），这里放在一起比较：RoPE 的两种配对方式各占一行，第一行是什么都不用。表中除了最后一列，都是在 `tokpos` 的模块上实际量出来的。
 
 # %% hide=true
 import torch
@@ -101,10 +102,14 @@ def moved(encoding, by=7):
     return (outputs[0] - outputs[1]).abs().max().item()
 
 
+@torch.no_grad()
 def end(encoding, far=1_000_000):
-    """Whether there is a position that it cannot encode."""
+    """Whether there is a position that it cannot encode, at any of the doors."""
+    q, there, start = torch.zeros(1, H, 1, d), torch.tensor([far]), torch.tensor([0])
     try:
-        encoding.into_input(x[:, :1], torch.tensor([far]))
+        encoding.into_input(x[:, :1], there)
+        encoding.into_queries_and_keys(q, q, there, start)
+        encoding.into_scores(q, there, start)
         return False
     except IndexError:
         return True
@@ -129,8 +134,8 @@ NAMES = {
     "shaw": ("Shaw", "Shaw", "Music Transformer"),
     "transformer_xl": ("Transformer-XL", "Transformer-XL", "Transformer-XL, XLNet"),
     "t5": ("T5", "T5", "T5, Flan-T5, mT5"),
-    "rope": ("RoPE, half-split", "RoPE，前后两半", "Llama (transformers), Qwen, Gemma"),
-    "rope_interleaved": ("RoPE, interleaved", "RoPE，相邻成对", "GPT-J, Llama (Meta)"),
+    "rope": ("RoPE, half-split", "RoPE，前后半配对", "Llama (transformers), Qwen, Gemma"),
+    "rope_interleaved": ("RoPE, interleaved", "RoPE，相邻配对", "GPT-J, Llama (Meta)"),
     "alibi": ("ALiBi", "ALiBi", "BLOOM, MPT"),
 }
 HEADS = {
@@ -166,14 +171,16 @@ Told(table)
 # - **Acts on.** The door through which the position enters: the token vectors, the queries and
 #   keys, or the attention scores.
 # - **Parameters.** Those of one encoding. Models share it between layers, or give each layer its
-#   own: Shaw and Transformer-XL do the latter in their papers.
+#   own: in their papers, Shaw and Transformer-XL do the latter, but Transformer-XL shares $u$
+#   and $v$.
 # - **Numbers written.** What the encoding writes for one sentence, in units of the sentence's own
-#   $S \cdot D$ numbers. What acts on the input is written once a model; all else once a layer.
+#   $S \cdot D$ numbers. What acts on the input is written once per model; all else once per
+#   layer.
 # - **Sees.** All positions were moved by 7. If the output of the layer moved too, the encoding
-#   sees the place; if not, the offset between two tokens alone.
+#   sees the place; if not, it sees only the offset between two tokens.
 # - **Ends.** Whether position 1,000,000 is an error. That a formula accepts it does not mean that a
 #   model trained on short texts can use it.
-# - **Used by.** As published with the models.
+# - **Used by.** Models that were published with it.
 
 # %% [markdown] lang="zh"
 # 模型维度 $D$ = {{ D }}，{{ H }} 个头，每个头 {{ d }} 维，句子长度 $S$ = {{ S }}；可学习的表有 {{ L }} 行，Shaw 在 16 处截断，T5 有 32 个桶。
@@ -181,7 +188,7 @@ Told(table)
 # ## 各列的意思 {#columns}
 #
 # - **作用处。**位置从哪扇门进来：词元向量、查询和键，还是注意力分数。
-# - **参数。**一份位置编码的参数量。有的模型各层共用一份，有的每层一份：Shaw 和 Transformer-XL 的论文里是每层一份。
+# - **参数。**一份位置编码的参数量。有的模型各层共用一份，有的每层一份：Shaw 和 Transformer-XL 的论文里是每层一份，不过 Transformer-XL 的 $u$ 和 $v$ 各层共用。
 # - **写出的数。**处理一句话时，位置编码一共写出多少个数，以这句话本身的 $S \cdot D$ 个数为单位。作用于输入的，整个模型只写一次；其余每层写一次。
 # - **看到的。**把所有位置都往后移 7。注意力层的输出变了，说明看到的是绝对位置；没变，说明只看到两个词元之间的偏移。
 # - **有无尽头。**位置 1,000,000 是否报错。公式能算，不等于只用短文本训练过的模型也能用。

@@ -74,10 +74,11 @@ m = {path.stem: minutes(path.stem) for path in Path("docs/lessons").glob("*.py")
 # **For teaching.** Each lesson is one sitting, with exercises, a quiz and a notebook to download
 # under its title; the [cheat sheet](cheat_sheet.md) is one page to print.
 #
-# **With a fault before you.** The [museum of faults](museum.md) shows what goes wrong in silence,
-# and the test that catches it. [All encodings in one table](encodings.md) and
+# **Facing a fault?** The [museum of faults](museum.md) shows what goes wrong in silence, each
+# fault with a test that catches it. [All encodings in one table](encodings.md) and
 # [where paper, code and libraries differ](differences.md) have the values to compare with;
-# [measured](measured.md) has the cost, and [more than one machine](distributed.md) what holds there.
+# [measured](measured.md) has the cost, and [more than one machine](distributed.md) says what
+# still holds there.
 
 # %% [markdown] lang="zh"
 # ## 课程目录 {#lessons}
@@ -85,7 +86,7 @@ m = {path.stem: minutes(path.stem) for path in Path("docs/lessons").glob("*.py")
 # | | 课 | 回答的问题 | 最好先读 | 分钟 |
 # |---|---|---|---|---|
 # | 1 | [词元与 ID](lessons/tokens.md) | 模型拿到的不是句子，那是什么？ | | {{ m["tokens"] }} |
-# | 2 | [ID 为什么不是用来算的数](lessons/not_a_number.md) | 为什么不能拿 ID 来计算？ | 1 | {{ m["not_a_number"] }} |
+# | 2 | [为什么 ID 不是数](lessons/not_a_number.md) | 为什么不能拿 ID 来计算？ | 1 | {{ m["not_a_number"] }} |
 # | 3 | [嵌入表（embedding table）](lessons/lookup.md) | 一个数怎样变成一个向量？ | 1 | {{ m["lookup"] }} |
 # | 4 | [嵌入表怎样学习](lessons/learning.md) | 哪些行会动？为什么有些行越来越像？ | 3 | {{ m["learning"] }} |
 # | 5 | [从向量回到词元](lessons/head.md) | 向量怎样又变成词元？ | 3 | {{ m["head"] }} |
@@ -105,7 +106,7 @@ m = {path.stem: minutes(path.stem) for path in Path("docs/lessons").glob("*.py")
 #
 # **用来讲课。**一课正好讲一次，有练习、小测验，标题下可以下载 notebook；[速查表](cheat_sheet.md)一页纸，可以打印。
 #
-# **手头正有一个错误。**[错误博物馆](museum.md)收的是不声不响的错误，每件都附上能抓住它的测试。可以对照的数值在[一张表看完所有位置编码](encodings.md)和[论文、代码与各个库有何不同](differences.md)里；[实测](measured.md)讲代价，[多台机器](distributed.md)讲分布式时什么仍然成立。
+# **手头碰到了错误？**[错误博物馆](museum.md)收的是不声不响的错误，每件都附上能抓住它的测试。可以对照的数值在[一张表看完所有位置编码](encodings.md)和[论文、代码与各个库有何不同](differences.md)里；[实测](measured.md)讲代价，[多台机器](distributed.md)讲换到多台机器上，哪些仍然成立。
 
 # %% [markdown] lang="en"
 # ## For whom {#for-whom}
@@ -128,7 +129,7 @@ m = {path.stem: minutes(path.stem) for path in Path("docs/lessons").glob("*.py")
 # - **The claims are checked.** Where a page says "equal", an assertion stands behind it.
 #   If it fails, there is no page.
 # - **The model is real.** The lessons run a pretrained encoder and its tokenizer, and
-#   compare with the library that everybody uses.
+#   compare with the library that most people use.
 # - **Two languages, one lesson.** Each lesson is one file, with English and Chinese side
 #   by side and the code run once for both.
 # - **The code is yours.** What the pages explain is a small package, `tokpos`, with a

@@ -8,8 +8,8 @@
 # Each page takes one fault apart: what was reported and where, the smallest input that
 # shows it, the wrong value beside the right one, why there was no error, and a short
 # test that passes on the right way and fails on the wrong one. The wrong way is written
-# anew in a few lines, for teaching. What the projects wrote, and how many of them fixed
-# it, stands at the links. All values are computed in this build.
+# anew in a few lines, for teaching. What the projects wrote, and whether they fixed it, stands
+# behind the links. All values are computed in this build.
 
 # %% [markdown] lang="zh"
 # # 真实错误博物馆
@@ -29,8 +29,8 @@
 #
 # - **The shapes fit.** Broadcasting makes them fit:
 #   [one segment ID](faults/segment_ids.md),
-#   [a table cut by the batch](faults/sequence_first.md). Look at values, on zeros or
-#   ones.
+#   [a table cut by the batch](faults/sequence_first.md). Look at the values, with inputs of
+#   zeros or ones.
 # - **The first case is right.** Position 0, the prompt, a short input:
 #   [a missing offset](faults/cache_offset.md),
 #   [a doubled exponent](faults/factor_two.md). Test the second case.
@@ -47,9 +47,9 @@
 #
 # 这些错误的共同之处，比任何一个错误本身都更值得记住：
 #
-# - **形状对得上**：是广播（broadcasting）让它对上的：[一个片段编号](faults/segment_ids.md)、[按批量截的表](faults/sequence_first.md)。要看值：输入全 0 或全 1。
-# - **第一个情形是对的**：位置 0、提示、短输入：[漏掉的偏移](faults/cache_offset.md)、[乘了两遍的指数](faults/factor_two.md)。要测第二个情形。
-# - **模型照样能学**：几乎任何一张表，训练都能将就着用，只是损失降得少一些。要与公式比，不要只看损失。
+# - **形状对得上**，那是广播（broadcasting）让它对上的：[一个片段编号](faults/segment_ids.md)、[按批量截的表](faults/sequence_first.md)。要看值：输入全 0 或全 1。
+# - **第一种情形是对的**，例如位置 0、提示词、短输入：[从 0 数起的解码](faults/cache_offset.md)、[乘了两遍的指数](faults/factor_two.md)。要测第二种情形。
+# - **模型照样能学**：几乎任何一张表，模型都能将就着学，只是损失降得少一些。要与公式比，不要只看损失。
 # - **默认值是别人的**：[epsilon](faults/layer_norm_eps.md)、[配对方式](faults/mixed_layouts.md)、[整理过的文本](faults/cleanup.md)。要记下权重是用什么设置训练的。
 
 # %% [markdown] lang="en"
@@ -59,7 +59,7 @@
 # |---|---|---|
 # | [Decoding that tidies the text](faults/cleanup.md) | `x != y` comes back as `x!= y` | [huggingface/transformers#44914](https://github.com/huggingface/transformers/pull/44914) |
 # | [A newline deleted as a control character](faults/fused_words.md) | `notebook` for two words, one on each line | [dotnet/machinelearning#7724](https://github.com/dotnet/machinelearning/issues/7724) |
-# | [A vocabulary renumbered at every start](faults/renumbered_vocabulary.md) | words fetch the rows of others | [yandexdataschool/Practical_RL#383](https://github.com/yandexdataschool/Practical_RL/pull/383) |
+# | [A vocabulary renumbered at every start](faults/renumbered_vocabulary.md) | words fetch the rows of other words | [yandexdataschool/Practical_RL#383](https://github.com/yandexdataschool/Practical_RL/pull/383) |
 
 # %% [markdown] lang="zh"
 # ## 从文本到 ID {#text}
@@ -68,7 +68,7 @@
 # |---|---|---|
 # | [解码时顺手整理文本](faults/cleanup.md) | `x != y` 解码成 `x!= y` | [huggingface/transformers#44914](https://github.com/huggingface/transformers/pull/44914) |
 # | [把换行当控制字符删掉](faults/fused_words.md) | 分两行写的两个词成了 `notebook` | [dotnet/machinelearning#7724](https://github.com/dotnet/machinelearning/issues/7724) |
-# | [每次启动都重新编号的词表（vocabulary）](faults/renumbered_vocabulary.md) | 词取到别人的行 | [yandexdataschool/Practical_RL#383](https://github.com/yandexdataschool/Practical_RL/pull/383) |
+# | [每次启动都重新编号的词表（vocabulary）](faults/renumbered_vocabulary.md) | 词取到别的词的行 | [yandexdataschool/Practical_RL#383](https://github.com/yandexdataschool/Practical_RL/pull/383) |
 
 # %% [markdown] lang="en"
 # ## Tables that learn {#tables}
@@ -99,7 +99,7 @@
 # |---|---|---|
 # | [One segment ID for all tokens](faults/segment_ids.md) | a pair read as one text | [Hanlard/Bert-for-WebQA#2](https://github.com/Hanlard/Bert-for-WebQA/issues/2) |
 # | [The epsilon of another model](faults/layer_norm_eps.md) | rows of small numbers shrink | [keras-team/keras-hub#642](https://github.com/keras-team/keras-hub/issues/642) |
-# | [A sequence-first table cut by the batch](faults/sequence_first.md) | the number of the sample | [songyangco/GETNext#2](https://github.com/songyangco/GETNext/issues/2) |
+# | [A sequence-first table cut by the batch](faults/sequence_first.md) | the row of the sample's number | [songyangco/GETNext#2](https://github.com/songyangco/GETNext/issues/2) |
 # | [`[S, 1, D]` added to one sample](faults/broadcast_square.md) | S samples | [KasperGroesLudvigsen/influenza_transformer#9](https://github.com/KasperGroesLudvigsen/influenza_transformer/issues/9) |
 
 # %% [markdown] lang="zh"
@@ -117,7 +117,7 @@
 #
 # | Fault | What comes out instead | Where it was reported |
 # |---|---|---|
-# | [The factor 2 of the exponent, twice](faults/factor_two.md) | sine and cosine of two angles | [SamLynnEvans/Transformer#25](https://github.com/SamLynnEvans/Transformer/issues/25) |
+# | [The factor 2 of the exponent, twice](faults/factor_two.md) | sine and cosine of two different angles | [SamLynnEvans/Transformer#25](https://github.com/SamLynnEvans/Transformer/issues/25) |
 # | [`//` where parentheses were meant](faults/floor_division.md) | pairs that stand still | [zju3dv/LoFTR#41](https://github.com/zju3dv/LoFTR/issues/41) |
 
 # %% [markdown] lang="zh"
@@ -149,7 +149,7 @@
 # | [权重属于另一种配对](faults/mixed_layouts.md) | 对角线以外的分数都不对 | [Dao-AILab/flash-attention#288](https://github.com/Dao-AILab/flash-attention/issues/288) |
 # | [用 bfloat16 算角度](faults/bf16_angles.md) | 256 和 257 成了同一个位置 | [EleutherAI/gpt-neox#1003](https://github.com/EleutherAI/gpt-neox/issues/1003) |
 # | [把填充也数进位置里](faults/left_padding.md) | 换一个批量，结果就不同 | [huggingface/transformers#22161](https://github.com/huggingface/transformers/issues/22161) |
-# | [解码时忘了偏移](faults/cache_offset.md) | 每个新词元都在位置 0 | [Blaizzy/mlx-vlm#1983](https://github.com/Blaizzy/mlx-vlm/issues/1983) |
+# | [解码时位置又从 0 数起](faults/cache_offset.md) | 每个新词元都在位置 0 | [Blaizzy/mlx-vlm#1983](https://github.com/Blaizzy/mlx-vlm/issues/1983) |
 # | [本该是序列的轴放了注意力头](faults/wrong_axis.md) | 注意力头转了，位置没转 | [facebookresearch/xformers#841](https://github.com/facebookresearch/xformers/issues/841) |
 # | [有记忆的动态 NTK](faults/dynamic_ntk.md) | 短输入也用上长输入的底数 | [huggingface/transformers#25306](https://github.com/huggingface/transformers/issues/25306) |
 # | [YaRN 的注意力因子](faults/yarn_factor.md) | 平方，或默认值 | [sgl-project/sglang#33558](https://github.com/sgl-project/sglang/pull/33558) |
@@ -169,8 +169,8 @@
 # | 错误 | 实际得到的 | 在哪里报告 |
 # |---|---|---|
 # | [十二个注意力头的 ALiBi（带线性偏置的注意力）](faults/alibi_slopes.md) | 另一个数列的斜率 | [ml-explore/mlx#343](https://github.com/ml-explore/mlx/issues/343) |
-# | [T5 的偏移用查询减键](faults/t5_direction.md) | 整个过去落进一个桶 | [dmlc/gluon-nlp#1470](https://github.com/dmlc/gluon-nlp/pull/1470) |
-# | [Transformer-XL 的错位丢错了行](faults/xl_shift.md) | 别的距离的分数 | [labmlai/annotated_deep_learning_paper_implementations#185](https://github.com/labmlai/annotated_deep_learning_paper_implementations/issues/185) |
+# | [T5 的偏移用查询减键](faults/t5_direction.md) | 过去的位置全落进一个桶 | [dmlc/gluon-nlp#1470](https://github.com/dmlc/gluon-nlp/pull/1470) |
+# | [Transformer-XL 的移位丢错了行](faults/xl_shift.md) | 别的距离的分数 | [labmlai/annotated_deep_learning_paper_implementations#185](https://github.com/labmlai/annotated_deep_learning_paper_implementations/issues/185) |
 
 # %% hide=true
 import re

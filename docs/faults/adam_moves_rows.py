@@ -4,20 +4,21 @@
 # Someone looked up a rare word once and then saw its row move a little at every later
 # step, although the word was absent and its gradient zero:
 # [pytorch/pytorch#18404](https://github.com/pytorch/pytorch/issues/18404). With plain
-# SGD the row stayed. It is not a bug in the optimizer. But it is not what one expects
-# after reading that only the rows looked up are updated.
+# SGD the row stayed. It is not a bug in the optimizer, but it is not what one expects after
+# reading that only the rows looked up are updated.
 
 # %% [markdown] lang="zh"
 # # 不在批量里的行，也被 Adam 挪动了
 #
-# 有人查了一次某个少见的词，之后的批量里再没有它，梯度也是零，可是每走一步，它的行都会再动一点：[pytorch/pytorch#18404](https://github.com/pytorch/pytorch/issues/18404)。换成普通的 SGD 就不动。这不是优化器的错误，但和“只有查到的行才会更新”这句话带给人的印象并不一样。
+# 有人查了一次某个少见的词，之后的批量里再没有它，梯度也是零，可是每走一步，它的行都会再动一点：[pytorch/pytorch#18404](https://github.com/pytorch/pytorch/issues/18404)。换成普通的 SGD 就不动。这不是优化器的错误，可是读过“只有查到的行才会更新”的人，多半想不到会这样。
 
 # %% [markdown] lang="en"
-# Three rows of ones. Step 1 looks up row 0, step 2 looks up row 1. The loss is the sum,
+# A table of three rows, all ones.
+# Step 1 looks up row 0, step 2 looks up row 1. The loss is the sum,
 # so each entry of a looked-up row has gradient 1.
 
 # %% [markdown] lang="zh"
-# 三行 1。第一步查第 0 行，第二步查第 1 行。损失就是各数之和，所以查到的行，每个数的梯度都是 1。
+# 一张三行的表，全是 1。第一步查第 0 行，第二步查第 1 行。损失就是各数之和，所以查到的行，每个数的梯度都是 1。
 
 # %%
 import torch
@@ -68,7 +69,7 @@ print(f"move seen:           {ways['Adam'][1] - ways['Adam'][0]:.6f}")
 # %% [markdown] lang="zh"
 # ## 为什么没有报错 {#silent}
 #
-# 不在批量里的行，没有人会去看。损失照样下降，挪动的方向也曾经是对的。越少见的词漂得越多：梯度只有一步，记忆却有许多步。
+# 不在批量里的行，没有人会去看。损失照样下降，挪动的方向也曾经是对的。越少见的词漂得越多：有梯度的只有一步，凭记忆挪动的却有许多步。
 
 # %% [markdown] lang="en"
 # ## The test that catches it {#test}

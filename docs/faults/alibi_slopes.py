@@ -55,8 +55,8 @@ slopes_of_heads((8, 12))
 #
 # Both lists lie between 0 and 1 and have the same smallest slope. The wrong one is even
 # sorted, as one would expect. Models whose number of heads is a power of two are right.
-# A checkpoint with 12 heads meets slopes that it was not trained with, and only gets
-# worse.
+# A checkpoint with 12 heads meets slopes that it was not trained with, and all that shows is a
+# worse model.
 
 # %% [markdown] lang="zh"
 # ## 为什么没有报错 {#silent}
@@ -93,8 +93,8 @@ wrong = sum(not math.isclose(a, b) for a, b in zip(powers(12), filled_up(12), st
 assert filled_up(6) == [0.25, 0.0625, 0.015625, 0.00390625, 0.5, 0.125]
 
 # %% [markdown] lang="en" role="claim"
-# At 8 heads both rules agree. At 12, the plain powers give {{ wrong }} of the slopes
-# otherwise than the authors' rule.
+# At 8 heads both rules agree. At 12, {{ wrong }} of the plain powers differ from the authors'
+# slopes.
 
 # %% [markdown] lang="zh" role="claim"
 # 8 个头时，两种规则一致。12 个头时，单纯的幂有 {{ wrong }} 个斜率与作者的规则不同。

@@ -3,7 +3,7 @@
 #
 # A model in bfloat16 may compute its RoPE tables in bfloat16 too, or round the
 # frequencies when its type is changed. Position times frequency is a large number, and
-# its rounding error can be as large as an angle:
+# its rounding error can be several radians:
 # [EleutherAI/gpt-neox#1003](https://github.com/EleutherAI/gpt-neox/issues/1003)
 # measured it,
 # [huggingface/transformers#25681](https://github.com/huggingface/transformers/issues/25681)
@@ -14,7 +14,7 @@
 # %% [markdown] lang="zh"
 # # 用半精度算角度
 #
-# bfloat16 的模型，可能连 RoPE 的表也用 bfloat16 来算，或者在转换类型时把频率一起舍入了。位置乘频率是个很大的数，它的舍入误差可以大到和角度本身一样：[EleutherAI/gpt-neox#1003](https://github.com/EleutherAI/gpt-neox/issues/1003) 量出了误差，[huggingface/transformers#25681](https://github.com/huggingface/transformers/issues/25681) 和 [huggingface/transformers#29496](https://github.com/huggingface/transformers/issues/29496) 分别在 Llama 和 Mistral 里碰到了它。
+# bfloat16 的模型，可能连 RoPE 的表也用 bfloat16 来算，或者在转换类型时把频率一起舍入了。位置乘频率是个很大的数，它的舍入误差可以有好几弧度：[EleutherAI/gpt-neox#1003](https://github.com/EleutherAI/gpt-neox/issues/1003) 量出了误差，[huggingface/transformers#25681](https://github.com/huggingface/transformers/issues/25681) 和 [huggingface/transformers#29496](https://github.com/huggingface/transformers/issues/29496) 分别在 Llama 和 Mistral 里碰到了它。
 
 # %% [markdown] lang="en"
 # Two neighboring positions are enough: bfloat16 has 8 significant bits, and 257 needs
@@ -47,7 +47,7 @@ for name, cos in (("float64", exact), ("right", right), ("wrong", wrong)):
 # the largest that a cosine can have.
 
 # %% [markdown] lang="zh"
-# 把结果舍入成 bfloat16 没有关系，误差不超过 2⁻⁹；在算余弦之前就舍入，则不行。注意力头维度为 64 时，远处位置的误差，已经接近余弦所能错的极限。
+# 把结果舍入成 bfloat16 没有关系，误差不超过 2⁻⁹；在算余弦之前就舍入，则不行。注意力头维度为 64 时，远处位置的误差，已经接近余弦误差的上限 2。
 
 # %%
 far = torch.tensor([2000, 4001])
@@ -74,7 +74,7 @@ print(f"everything in bfloat16    {worst(half_angles(far, 64)):.2f}")
 # %% [markdown] lang="zh"
 # ## 为什么没有报错 {#silent}
 #
-# 每个数都是某个角度的余弦，所以长度不变，也不会溢出。离文本开头不远的位置，误差也小。带着这个错误训练出来的模型，已经习惯了它；要移植到别的库，才看得出差别。
+# 每个数都是某个角度的余弦，所以长度不变，也不会溢出。离文本开头不远的位置，误差也小。带着这个错误训练出来的模型，已经习惯了它；移植到别的库，才看得出差别。
 
 # %% [markdown] lang="en"
 # ## The test that catches it {#test}

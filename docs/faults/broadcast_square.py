@@ -1,7 +1,7 @@
 # %% [markdown] lang="en"
 # # One sample becomes a square of samples
 #
-# The same `[S, 1, D]` table, sliced by the right length but added to `[B, S, D]`:
+# An `[S, 1, D]` table, sliced by the right length but added to `[B, S, D]`:
 # [KasperGroesLudvigsen/influenza_transformer#9](https://github.com/KasperGroesLudvigsen/influenza_transformer/issues/9)
 # met an error about sizes that do not match, and
 # [datawhalechina/hello-agents#61](https://github.com/datawhalechina/hello-agents/issues/61)
@@ -11,7 +11,7 @@
 # %% [markdown] lang="zh"
 # # 一个样本变成一个方阵
 #
-# 还是那张 `[S, 1, D]` 的表，长度截对了，却加到 `[B, S, D]` 上：[KasperGroesLudvigsen/influenza_transformer#9](https://github.com/KasperGroesLudvigsen/influenza_transformer/issues/9) 碰到的是大小不匹配的报错，[datawhalechina/hello-agents#61](https://github.com/datawhalechina/hello-agents/issues/61) 在一份教程里发现了混用的形状。能报错算是走运；批量大小为 1 时，比如第一次试跑，或者生成文本时，什么错都不报。
+# 表的形状是 `[S, 1, D]`，长度截对了，却加到 `[B, S, D]` 的输入上：[KasperGroesLudvigsen/influenza_transformer#9](https://github.com/KasperGroesLudvigsen/influenza_transformer/issues/9) 碰到的是大小不匹配的报错，[datawhalechina/hello-agents#61](https://github.com/datawhalechina/hello-agents/issues/61) 发现一份教程里混用了两种形状。能报错算是走运；批量大小为 1 时，比如第一次试跑，或者生成文本时，什么错都不报。
 
 # %%
 import torch
@@ -54,7 +54,7 @@ mixed(torch.zeros(2, 3, 4))
 # %% [markdown] lang="zh"
 # ## 为什么没有报错 {#silent}
 #
-# 一个有 S 个词元（token）的样本变成 S 个样本，而后面的层对样本数没有要求。损失取的是平均，连这一点也看不出来。当 B = S 时，连形状都对，只是每个样本加上的是同一行，行号就是样本的编号。
+# 一个有 S 个词元（token）的样本变成 S 个样本，而后面的层对样本数没有要求。损失取的是平均，连这一点也看不出来。当 B = S 时，连形状都对，只是一个样本的所有位置加的都是同一行，行号就是样本的编号。
 
 # %% [markdown] lang="en"
 # ## The test that catches it {#test}

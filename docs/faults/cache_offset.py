@@ -10,7 +10,7 @@
 # %% [markdown] lang="zh"
 # # 每个新词元都按第一个位置旋转
 #
-# 有了 KV 缓存，模型每次只算一个词元（token）。如果位置是按输入长度用 `arange` 数出来的，每个新词元就都站在位置 0：[Blaizzy/mlx-vlm#1983](https://github.com/Blaizzy/mlx-vlm/issues/1983)。只按长度来缓存表，是另一条路，犯的是同样的错：[lucidrains/rotary-embedding-torch#11](https://github.com/lucidrains/rotary-embedding-torch/issues/11)。
+# 有了 KV 缓存，模型每次只算一个词元（token）。如果位置是按输入长度用 `arange` 数出来的，每个新词元就都站在位置 0：[Blaizzy/mlx-vlm#1983](https://github.com/Blaizzy/mlx-vlm/issues/1983)。缓存旋转用的表时只按长度区分，路子不同，结果一样：[lucidrains/rotary-embedding-torch#11](https://github.com/lucidrains/rotary-embedding-torch/issues/11)。
 
 # %%
 import torch
@@ -31,7 +31,7 @@ whole = turn(k, torch.arange(8))
 # are in the cache already.
 
 # %% [markdown] lang="zh"
-# 像解码器那样，先处理提示，再一个一个地来。正确的做法，要先问缓存里已经有几个词元。
+# 像解码器那样，先处理提示词，再逐个处理新词元。正确的做法，要先问缓存里已经有几个词元。
 
 
 # %%
@@ -62,7 +62,7 @@ for name, places_of in (("right", positions_of_step), ("wrong", from_zero)):
 # %% [markdown] lang="zh"
 # ## 为什么没有报错 {#silent}
 #
-# 提示是整段处理的，没有错，所以第一个新词也对。从那以后，所有新的键都站在同一个位置上。位置 0 是存在的，所以没有什么越界。
+# 提示词是整段处理的，没有错，所以第一个新词也对。从那以后，所有新的键都站在同一个位置上。位置 0 是存在的，所以没有什么越界。
 
 # %% [markdown] lang="en"
 # ## The test that catches it {#test}
@@ -90,10 +90,10 @@ assert steps[:5].max() < 1e-6 and steps[5:].min() > 0.5
 
 # %% [markdown] lang="en" role="claim"
 # With the offset all cuts agree. Without it, a single pass is right, the prompt is
-# right, and each later key is off by at least {{ steps[5:].min().item():.1f }}.
+# right, and each later key is off by about {{ steps[5:].min().item():.1f }} or more.
 
 # %% [markdown] lang="zh" role="claim"
-# 加上偏移，各种切法结果一致。不加偏移，一次算完是对的，提示是对的，之后每个键至少差 {{ steps[5:].min().item():.1f }}。
+# 从缓存的长度数起，各种切法结果一致。每次从 0 数起，一次算完是对的，提示词是对的，之后每个键都差约 {{ steps[5:].min().item():.1f }} 以上。
 
 # %% [markdown] lang="en"
 # Lesson: [RoPE](../lessons/rope.md). Reference:

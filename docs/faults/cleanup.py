@@ -10,9 +10,9 @@
 # the lost space stood between a colon and a quote.
 
 # %% [markdown] lang="zh"
-# # 解码时顺手整理，把文本改掉了
+# # 解码时顺手整理，改动了文本
 #
-# [huggingface/transformers#44914](https://github.com/huggingface/transformers/pull/44914) 指出，Llama 3 的转换脚本一直开着 `clean_up_tokenization_spaces` 这个选项。这是 BERT 时代留下的习惯：解码之后，删掉标点前面的空格。于是 `x != y` 这样的代码，解码出来就成了另一段文本。[huggingface/transformers#32575](https://github.com/huggingface/transformers/issues/32575) 里丢的，是冒号和引号之间的空格。
+# [huggingface/transformers#44914](https://github.com/huggingface/transformers/pull/44914) 指出，Llama 3 的转换脚本一直开着 `clean_up_tokenization_spaces` 这个选项。这个选项是 BERT 时代留下的：解码之后，删掉标点前面的空格。于是 `x != y` 这样的代码，解码出来就成了另一段文本。[huggingface/transformers#32575](https://github.com/huggingface/transformers/issues/32575) 里丢的，是冒号和引号之间的空格。
 
 # %% [markdown] lang="en"
 # The smallest input is a line of code. GPT-2's byte-level BPE keeps every byte of it,
@@ -60,7 +60,7 @@ print("wrong:", repr(tidied(ids)))
 # %% [markdown] lang="zh"
 # ## 为什么没有报错 {#silent}
 #
-# ID 没有错，所以模型、损失和回答也都没有错，不同的只是人看到的文本。换成英文散文，看上去甚至更整齐：这套整理本来就是给丢了空格的词元（token）准备的，而字节级的词元什么都没丢。
+# ID 没有错，所以模型、损失和回答也都没有错，不同的只是人看到的文本。如果是普通的英文文章，看上去甚至更整齐：这套整理本来就是给丢了空格的词元（token）准备的，而字节级的词元什么都没丢。
 
 # %% [markdown] lang="en"
 # ## The test that catches it {#test}

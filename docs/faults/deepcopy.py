@@ -11,7 +11,7 @@
 # %% [markdown] lang="zh"
 # # 深拷贝把共用的数分成了两份
 #
-# 同一个参数有两个名字，`copy.deepcopy` 会让它们在副本里仍是一个。可是两个参数共用一块存储，拷贝之后就成了两块：[pytorch/pytorch#79788](https://github.com/pytorch/pytorch/issues/79788)。绑定语言模型头（LM head）与嵌入（embedding）表时，如果交出去的是数（`.data`）而不是参数，就是这种情形；一做副本（比如模型的滑动平均），绑定就没了。
+# 同一个参数有两个名字，`copy.deepcopy` 会让它们在副本里仍是一个。可是两个参数共用一块存储，拷贝之后就成了两块：[pytorch/pytorch#79788](https://github.com/pytorch/pytorch/issues/79788)。绑定语言模型头（LM head）与嵌入（embedding）表时，如果赋值的是数（`.data`）而不是参数，就是这种情形；一做副本（比如用来求模型的滑动平均），绑定就没了。
 
 # %%
 import copy
@@ -101,7 +101,7 @@ assert len(list(right.parameters())) == 1 and len(list(wrong.parameters())) == 2
 # they share a storage in the model and none in its copy.
 
 # %% [markdown] lang="zh" role="claim"
-# 交出去的是参数，副本里嵌入表和语言模型头仍是一个；交出去的只是数，模型里共用一块存储，副本里就各有各的了。
+# 赋值的是参数，副本里嵌入表和语言模型头仍是一个；赋值的只是数，两者在模型里共用一块存储，在副本里就各有各的了。
 
 # %% [markdown] lang="en"
 # Lesson: [The way out](../lessons/head.md). Reference: [`tokpos.head.tie`][].

@@ -11,7 +11,7 @@
 # %% [markdown] lang="zh"
 # # 动态 NTK 记住了最长的输入
 #
-# 输入比训练时长，动态 NTK 就把底数调大。如果模块一直留着调大的底数，下一个短输入的结果就和以前不同：[huggingface/transformers#25306](https://github.com/huggingface/transformers/issues/25306) 把同一个问题问了两遍，中间插了一段长文本，两次答案不一样。几年之后，[huggingface/transformers#46624](https://github.com/huggingface/transformers/pull/46624) 又修好了它的一个近亲。
+# 输入比训练时长，动态 NTK 就把底数调大。如果模块一直留着调大的底数，下一个短输入的结果就和以前不同：[huggingface/transformers#25306](https://github.com/huggingface/transformers/issues/25306) 把同一个问题问了两遍，中间插了一段长文本，两次答案不一样。几年之后，[huggingface/transformers#46624](https://github.com/huggingface/transformers/pull/46624) 又修好了一个类似的错误。
 
 # %% [markdown] lang="en"
 # A head of width 8, trained to length 16, factor 2; inputs of length 16, 64 and 16
@@ -110,4 +110,4 @@ assert right(16).tolist() == scaled_frequencies(8).frequencies.tolist()
 # [`tokpos.rope_scaling.scaled_frequencies`][].
 
 # %% [markdown] lang="zh"
-# KV 缓存里的键是另一回事：它们留着当初旋转时用的底数。相关课程：[RoPE](../lessons/rope.md)。参考：[`tokpos.rope_scaling.scaled_frequencies`][]。
+# KV 缓存里的键是另一回事：它们已经按当时的底数转好，不会再变。相关课程：[RoPE](../lessons/rope.md)。参考：[`tokpos.rope_scaling.scaled_frequencies`][]。

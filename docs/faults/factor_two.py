@@ -12,7 +12,7 @@
 # %% [markdown] lang="zh"
 # # 指数里的 2 乘了两次
 #
-# 在 $\sin(p / 10000^{2i/D})$ 里，$i$ 数的是频率对。代码里的循环却常常按列来数：0、2、4，这时 2 已经乘进去了。[SamLynnEvans/Transformer#25](https://github.com/SamLynnEvans/Transformer/issues/25) 又乘了一遍，余弦还另用一个指数；[jadore801120/attention-is-all-you-need-pytorch#32](https://github.com/jadore801120/attention-is-all-you-need-pytorch/issues/32) 和 [Kyubyong/transformer#38](https://github.com/Kyubyong/transformer/issues/38) 是它的近亲。
+# 在 $\sin(p / 10000^{2i/D})$ 里，$i$ 数的是频率对。代码里的循环却常常按列来数：0、2、4，这时 2 已经乘进去了。[SamLynnEvans/Transformer#25](https://github.com/SamLynnEvans/Transformer/issues/25) 又乘了一遍，余弦还另用一个指数；[jadore801120/attention-is-all-you-need-pytorch#32](https://github.com/jadore801120/attention-is-all-you-need-pytorch/issues/32) 和 [Kyubyong/transformer#38](https://github.com/Kyubyong/transformer/issues/38) 与它类似。
 
 # %% [markdown] lang="en"
 # Width 4 and position 1 are enough.
@@ -49,7 +49,7 @@ for name, row in rows.items():
 # %% [markdown] lang="en"
 # ## Why it is silent {#silent}
 #
-# All numbers lie between -1 and 1, and position 0 is right: `0, 1, 0, 1`. The first
+# All numbers lie between −1 and 1, and position 0 is right: `0, 1, 0, 1`. The first
 # column is right everywhere. And a model can learn with any fixed table whose rows
 # differ. What suffers: the slow pairs are slower still, and a shift is no longer a
 # turn, because sine and cosine of a pair belong to two angles.

@@ -2,8 +2,8 @@
 # # Missing parentheses, wrong frequencies
 #
 # For images, LoFTR gave half of its features to each axis and wrote
-# `-math.log(10000.0) / d_model//2`. Python divides from left to right, so `//2` rounds
-# the tiny quotient down, to -1:
+# `-math.log(10000.0) / d_model//2`. Python divides from left to right, so `//2` rounds the tiny
+# quotient down, to −1:
 # [zju3dv/LoFTR#41](https://github.com/zju3dv/LoFTR/issues/41). The authors also trained
 # a corrected model; its scores came out a little better.
 
@@ -25,7 +25,7 @@ print("wrong:", -math.log(10000.0) / d_model // 2)
 print("right:", round(-math.log(10000.0) / (d_model // 2), 4))
 
 # %% [markdown] lang="en"
-# The exponents are then 0, -2, -4 and so on, whatever the width is.
+# The exponents are then 0, −2, −4 and so on, at any usual width.
 
 # %% [markdown] lang="zh"
 # 于是不管维度是多少，指数都是 0、-2、-4，依次类推。
@@ -49,7 +49,7 @@ print(dead, "of", len(wrong), "cosines are 1 up to position 100, in float32")
 # %% [markdown] lang="zh"
 # ## 为什么没有报错 {#silent}
 #
-# 第一个频率对没有错，表的形状和数值范围也都对。慢的频率对一动不动——在正确的表里，靠近位置 0 的地方也几乎如此。靠剩下的快的频率对，模型总能学到一些东西。
+# 第一个频率对没有错，表的形状和数值范围也都对。慢的频率对一动不动——在正确的表里，靠近位置 0 的地方也几乎如此。剩下的几对转得快，模型靠它们总能学到一些东西。
 
 # %% [markdown] lang="en"
 # ## The test that catches it {#test}
@@ -63,15 +63,15 @@ print(dead, "of", len(wrong), "cosines are 1 up to position 100, in float32")
 
 
 # %%
-def last_pair_is_slow_enough(turns, width, base=10000.0):
+def last_pair_is_right(turns, width, base=10000.0):
     expected = base ** (-(width - 2) / width)
     return math.isclose(turns[-1].item(), expected, rel_tol=1e-6)
 
 
 # %% check=true
-assert last_pair_is_slow_enough(right, half)
-assert last_pair_is_slow_enough(frequencies(half), half)
-assert not last_pair_is_slow_enough(wrong, half)
+assert last_pair_is_right(right, half)
+assert last_pair_is_right(frequencies(half), half)
+assert not last_pair_is_right(wrong, half)
 assert torch.allclose(right, frequencies(half))
 assert wrong[0] == right[0] == 1
 

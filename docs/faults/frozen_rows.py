@@ -62,14 +62,14 @@ print("by formula:  ", round((1 - rate * decay) ** steps, 4))
 # %% [markdown] lang="en"
 # ## Why it is silent {#silent}
 #
-# Print the gradients and they are zero, as intended. The new word trains well. And each
+# Print the gradients: they are zero, as intended. The new word trains well. And each
 # step removes only a small fraction, the learning rate times the decay: the shrinking
 # shows against the first state, not against the step before.
 
 # %% [markdown] lang="zh"
 # ## 为什么没有报错 {#silent}
 #
-# 去看梯度，确实都是零；新词也学得很好。而且每一步只减少“学习率乘衰减”这么一点：要和最初的状态比，而不是和上一步比，才看得出来。
+# 去看梯度，确实都是零；新词也学得很好。而且每一步只缩小很小的比例，即学习率乘衰减：要和最初的状态比，而不是和上一步比，才看得出来。
 
 # %% [markdown] lang="en"
 # ## The test that catches it {#test}

@@ -57,7 +57,7 @@ print("wrong:", tokens(without_controls(text)))
 # %% [markdown] lang="zh"
 # ## 为什么没有报错 {#silent}
 #
-# 得到的都是正常的词元（token）：`notebook` 就在词表（vocabulary）里。换成词表里没有的词，也只是切成几段，同样很正常。没有未知的词元，也没有缺什么；写在一行里的句子，结果更是全对。
+# 得到的都是正常的词元（token）：`notebook` 就在词表（vocabulary）里。粘成的词如果不在词表里，也只是切成几段，同样很正常。没有未知的词元，也没有缺什么；写在一行里的句子，结果更是全对。
 
 # %% [markdown] lang="en"
 # ## The test that catches it {#test}
@@ -83,7 +83,7 @@ assert tokens(without_controls(text)) == ["notebook"]
 
 # %% [markdown] lang="en" role="claim"
 # The right way gives {{ len(tokens(text)) }} tokens for each of the three, as for a
-# space. With the control characters deleted it is
+# space. With the newline deleted it is
 # {{ len(tokens(without_controls(text))) }}.
 
 # %% [markdown] lang="zh" role="claim"

@@ -1,17 +1,17 @@
 # %% [markdown] lang="en"
 # # Loading a checkpoint unties table and head
 #
-# With `load_state_dict(..., assign=True)` each name gets a new tensor of its own, and
-# one matrix becomes two:
+# With `load_state_dict(..., assign=True)` each name gets a parameter of its own, and one matrix
+# becomes two:
 # [pytorch/pytorch#188346](https://github.com/pytorch/pytorch/issues/188346). In
 # [TransformerLensOrg/TransformerLens#1725](https://github.com/TransformerLensOrg/TransformerLens/issues/1725)
 # the checkpoint held only one of the two names, so the head kept its old numbers, and
 # the model computed with them.
 
 # %% [markdown] lang="zh"
-# # 加载检查点，嵌入表和语言模型头就松了绑
+# # 加载检查点之后，嵌入表和语言模型头不再绑定
 #
-# 用 `load_state_dict(..., assign=True)` 加载，每个名字都会得到各自的新张量，原来的一个矩阵就成了两个：[pytorch/pytorch#188346](https://github.com/pytorch/pytorch/issues/188346)。在 [TransformerLensOrg/TransformerLens#1725](https://github.com/TransformerLensOrg/TransformerLens/issues/1725) 里，检查点只含两个名字中的一个，语言模型头（LM head）就留着旧的数，模型照样拿它来算。
+# 用 `load_state_dict(..., assign=True)` 加载，每个名字都会得到各自的新参数，原来的一个矩阵就成了两个：[pytorch/pytorch#188346](https://github.com/pytorch/pytorch/issues/188346)。在 [TransformerLensOrg/TransformerLens#1725](https://github.com/TransformerLensOrg/TransformerLens/issues/1725) 里，检查点只含两个名字中的一个，语言模型头（LM head）就留着旧的数，模型照样拿它来算。
 
 # %%
 import torch
@@ -78,7 +78,7 @@ for name, model in (("right", right), ("wrong", wrong)):
 # %% [markdown] lang="zh"
 # ## 能抓住它的测试 {#test}
 #
-# 每次加载之后，问一句两者是否还是同一个。[`tokpos.head.is_tied`][] 就是做这件事的；[`tokpos.head.retie`][] 负责修复。
+# 每次加载之后，检查两者是否还是同一个。[`tokpos.head.is_tied`][] 就是做这件事的；[`tokpos.head.retie`][] 负责修复。
 
 
 # %%

@@ -48,7 +48,7 @@ for layout in ("interleaved", "half-split"):
 # other layout gives the same numbers.
 
 # %% [markdown] lang="zh"
-# 用 float64 的复数再算一遍：每一对只需一次乘法。结果与相邻配对一致。把特征重排之后，前后半配对给出的也是同样的数。
+# 用 float64 的复数再算一遍：每一对只需一次乘法。结果与相邻配对一致。把特征重排之后，前后半配对给出的也是同样的数，只是次序变了。
 
 # %%
 z = torch.tensor([1 + 2j, 3 + 4j], dtype=torch.complex128)

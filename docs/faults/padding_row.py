@@ -11,7 +11,7 @@
 # %% [markdown] lang="zh"
 # # 填充行不是零
 #
-# 设了 `padding_idx`，对应的那一行就是零——但这只发生在创建层的那一刻。之后再用自己的方法初始化，或者读入预训练的行，零就被盖掉了。[pytorch/pytorch#6411](https://github.com/pytorch/pytorch/issues/6411)、[pytorch/pytorch#1812](https://github.com/pytorch/pytorch/issues/1812) 和 [pytorch/pytorch#46585](https://github.com/pytorch/pytorch/issues/46585) 从三个角度报告了这件事。
+# 设了 `padding_idx`，对应的那一行就是零——但这只发生在创建层的那一刻。之后再用自己的方法初始化，或者读入预训练的行，零就被盖掉了。[pytorch/pytorch#6411](https://github.com/pytorch/pytorch/issues/6411)、[pytorch/pytorch#1812](https://github.com/pytorch/pytorch/issues/1812) 和 [pytorch/pytorch#46585](https://github.com/pytorch/pytorch/issues/46585) 报告的是它的三种情形。
 
 # %%
 import torch
@@ -65,7 +65,7 @@ for ids in ([1, 2], [1, 2, 0, 0]):
 # %% [markdown] lang="zh"
 # ## 能抓住它的测试 {#test}
 #
-# 同一段文本，多加一些填充，和必须不变。
+# 同一段文本，多加一些填充，总和必须不变。
 
 
 # %%
@@ -85,7 +85,7 @@ assert embedding.weight.grad[1].abs().min() == 1
 # not. The gradient of that row is zero all the same.
 
 # %% [markdown] lang="zh" role="claim"
-# 填充行是零，和就不变；填充行是新的随机数，和就变了。而这一行的梯度，照样是零。
+# 填充行是零，总和就不变；填充行是新的随机数，总和就变了。而这一行的梯度，照样是零。
 
 # %% [markdown] lang="en"
 # Lesson: [The table learns](../lessons/learning.md). Reference:

@@ -11,7 +11,7 @@
 # %% [markdown] lang="zh"
 # # 每次启动，词表都重新编号
 #
-# 一份课程笔记用 Python 的集合来收集词，而集合没有固定的顺序，所以每次启动，词表（vocabulary）的编号都不一样：[yandexdataschool/Practical_RL#383](https://github.com/yandexdataschool/Practical_RL/pull/383)。[ufal/neuralmonkey#719](https://github.com/ufal/neuralmonkey/pull/719) 里的情形轻一些：只有频率相同的词会换位置。提交者也点明了后果：如果没有保存词表，训练好的模型就用不了。
+# 一门课程的 notebook 用 Python 的集合来收集词，而集合没有固定的顺序，所以每次启动，词表（vocabulary）的编号都不一样：[yandexdataschool/Practical_RL#383](https://github.com/yandexdataschool/Practical_RL/pull/383)。[ufal/neuralmonkey#719](https://github.com/ufal/neuralmonkey/pull/719) 里的情形轻一些：只有频率相同的词会换位置。提交者也点明了后果：如果没有保存词表，训练好的模型可能就没用了。
 
 # %% [markdown] lang="en"
 # Six words and a table with one row for each. The row of a word holds the number that
@@ -66,7 +66,7 @@ for word in words:
 # %% [markdown] lang="zh"
 # ## 为什么没有报错 {#silent}
 #
-# 编号都在范围之内，形状也都对得上。同一次运行之内，前后完全一致：训练正常，评估也正常。重启之后问题才出现，而且只表现为“模型变差了”，这又可能有一百种别的原因。
+# 编号都在范围之内，形状也都对得上。同一次运行之内，前后完全一致：训练正常，评估也正常。重启之后问题才出现，而且只表现为“模型变差了”，而模型变差可能有上百种别的原因。
 
 # %% [markdown] lang="en"
 # ## The test that catches it {#test}
@@ -99,7 +99,7 @@ assert any(row_of(word, restarted) != word for word in words)
 # fetch the row of another.
 
 # %% [markdown] lang="zh" role="claim"
-# 先排序，不管词以什么顺序到来，编号都一样；来一个编一个，就不一样。换成新编号后，{{ len(words) }} 个词里有 {{ sum(row_of(word, restarted) != word for word in words) }} 个取到了别人的行。
+# 先排序，不管词以什么顺序到来，编号都一样；来一个编一个，就不一样。换成新编号后，{{ len(words) }} 个词里有 {{ sum(row_of(word, restarted) != word for word in words) }} 个取到了别的词的行。
 
 # %% [markdown] lang="en"
 # Lesson: [Why the ID is not a number](../lessons/not_a_number.md). Reference:

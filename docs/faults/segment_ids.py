@@ -27,7 +27,7 @@ first_sep = pair.tokens.index("[SEP]")
 # first to the question, the last to the evidence.
 
 # %% [markdown] lang="zh"
-# 错的一行，对的一行。`[SEP]` 归它前面的那段文本：第一个属于问题，最后一个属于证据。
+# 先是错的一行，再是对的一行。`[SEP]` 归它前面的那段文本：第一个属于问题，最后一个属于证据。
 
 # %%
 wrong = [0 if place <= first_sep else 1 for place in range(len(ids))]
@@ -64,7 +64,7 @@ for name, segment_ids in (("wrong", wrong), ("right", right)):
 # %% [markdown] lang="zh"
 # ## 为什么没有报错 {#silent}
 #
-# 只有一行，广播（broadcasting）会把它铺到所有位置上，所以和的形状是对的。模型收到的全是 0，也照样能算：它把两段文本当成了一段长文本。
+# 只有一行，广播（broadcasting）会把它铺到所有位置上，所以相加结果的形状是对的。模型收到的片段编号全是 0，也照样能算：它把两段文本当成了一段长文本。
 
 # %% [markdown] lang="en"
 # ## The test that catches it {#test}
@@ -93,10 +93,10 @@ assert (right.count(0), right.count(1)) == (7, 6)
 
 # %% [markdown] lang="en" role="claim"
 # {{ right.count(0) }} zeros and {{ right.count(1) }} ones, as the tokenizer gives them;
-# the wrong list has {{ len(wrong) }} entry, and yet the sums have one shape.
+# the wrong list has {{ len(wrong) }} entry, and yet both sums have the same shape.
 
 # %% [markdown] lang="zh" role="claim"
-# 对的列表有 {{ right.count(0) }} 个 0、{{ right.count(1) }} 个 1，与分词器（tokenizer）给出的一致；错的列表只有 {{ len(wrong) }} 个数，两种和的形状却一样。
+# 对的列表有 {{ right.count(0) }} 个 0、{{ right.count(1) }} 个 1，与分词器（tokenizer）给出的一致；错的列表只有 {{ len(wrong) }} 个数，两种相加结果的形状却一样。
 
 # %% [markdown] lang="en"
 # Lesson: [BERT's embedding layer](../lessons/bert_embeddings.md). Reference:

@@ -71,7 +71,7 @@ rows_added(wrong_axis=True)
 # %% [markdown] lang="en"
 # ## The test that catches it {#test}
 #
-# Feed zeros. All samples must come out alike, and no two places.
+# Feed zeros. All samples must come out alike, and the places must differ.
 
 # %% [markdown] lang="zh"
 # ## 能抓住它的测试 {#test}

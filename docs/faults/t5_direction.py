@@ -9,7 +9,7 @@
 # %% [markdown] lang="zh"
 # # T5 的偏移反了符号
 #
-# T5 的偏移，是键的位置减查询的位置。GluonNLP 原来数的是查询减键，后来要在上面搭 T5，才反了过来：[dmlc/gluon-nlp#1470](https://github.com/dmlc/gluon-nlp/pull/1470)。符号反了，左右就对调；在解码器里更糟。
+# T5 的偏移，是键的位置减查询的位置。GluonNLP 原来数的是查询减键，后来要用它实现 T5，才改了过来：[dmlc/gluon-nlp#1470](https://github.com/dmlc/gluon-nlp/pull/1470)。符号反了，左右就对调；在解码器里更糟。
 
 # %%
 import math
@@ -31,7 +31,7 @@ for name, offset in (("right", right), ("wrong", wrong)):
 # the future to 0, and with the wrong sign the past is the future.
 
 # %% [markdown] lang="zh"
-# 在解码器里，过去的所有位置都落进了同一个桶。看公式就明白：未来的位置一律截成 0，而符号一反，过去就成了未来。
+# 在解码器里，过去的所有位置都落进了同一个桶。看公式就明白：未来的距离一律截成 0，而符号一反，过去就成了未来。
 
 
 # %%
@@ -56,7 +56,7 @@ print("formula ", [causal_bucket(offset) for offset in right[-1].tolist()])
 # %% [markdown] lang="zh"
 # ## 为什么没有报错 {#silent}
 #
-# 桶的编号都存在，查表没有问题。从头训练的编码器，符号反不反都一样：表会照着学。用别人按另一种符号训练好的权重，才会出错。而解码器只剩一个桶，除了掩码，就等于没有位置信息。
+# 桶的编号都存在，查表没有问题。从头训练的编码器，符号反不反都一样：表怎样都能学出来。用别人按另一种符号训练好的权重，才会出错。而解码器只剩一个桶，除了掩码，就等于没有位置信息。
 
 # %% [markdown] lang="en"
 # ## The test that catches it {#test}
@@ -67,7 +67,7 @@ print("formula ", [causal_bucket(offset) for offset in right[-1].tolist()])
 # %% [markdown] lang="zh"
 # ## 能抓住它的测试 {#test}
 #
-# 手工问几个桶：往前一步、往后一步；在解码器里，再往前多问几步。
+# 手工写出几个桶：往左一步、往右一步；在解码器里，再往左多写几步。
 
 
 # %%
@@ -90,7 +90,7 @@ assert buckets.tolist() == [causal_bucket(offset) for offset in far]
 
 # %% [markdown] lang="en" role="claim"
 # With the wrong sign the encoder's buckets are mirrored, and all keys that a decoder
-# may see are in bucket 0. The right ones agree with the formula for {{ len(far) }}
+# may see are in bucket 0. The decoder's right ones agree with the formula for {{ len(far) }}
 # offsets.
 
 # %% [markdown] lang="zh" role="claim"

@@ -12,7 +12,7 @@
 # %% [markdown] lang="zh"
 # # 按注意力头的编号旋转
 #
-# 查询的形状是 `[B, S, H, d]`，函数却把倒数第二个轴当作序列。于是每个注意力头按自己的编号旋转，所有位置都一样：[mlfoundations/open_lm#4](https://github.com/mlfoundations/open_lm/issues/4) 发现了它，还附上了训练曲线，根子在 [facebookresearch/xformers#841](https://github.com/facebookresearch/xformers/issues/841)。[NVIDIA/audio-flamingo#27](https://github.com/NVIDIA/audio-flamingo/issues/27) 是第三例。
+# 查询的形状是 `[B, S, H, d]`，函数却把倒数第二个轴当作序列。于是每个注意力头按自己的编号旋转，所有位置都一样：[mlfoundations/open_lm#4](https://github.com/mlfoundations/open_lm/issues/4) 发现了它，还附上了训练曲线，原因见 [facebookresearch/xformers#841](https://github.com/facebookresearch/xformers/issues/841)。[NVIDIA/audio-flamingo#27](https://github.com/NVIDIA/audio-flamingo/issues/27) 是第三例。
 
 # %% [markdown] lang="en"
 # An input of ones, with three places and three heads: the output shows what was turned
@@ -52,7 +52,7 @@ for name, way in (("right", right), ("wrong", wrong)):
 # %% [markdown] lang="zh"
 # ## 为什么没有报错 {#silent}
 #
-# 这里位置和注意力头一样多，形状处处对得上。有的代码会按那个轴的长度去截表，于是什么形状都能通过。剩下的，是一个没有位置信息的模型，每个注意力头固定转了一个角度，训练只能将就着来。
+# 这里位置和注意力头一样多，形状处处对得上。有的代码会按那个轴的长度去截表，于是什么形状都能通过。剩下的，是一个没有位置信息的模型，每个注意力头固定转了一个角度，训练时只能将就。
 
 # %% [markdown] lang="en"
 # ## The test that catches it {#test}

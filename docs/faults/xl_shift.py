@@ -9,7 +9,7 @@
 # asks how the right one works; it is not easy to see.
 
 # %% [markdown] lang="zh"
-# # Transformer-XL 的错位丢错了一行
+# # Transformer-XL 的移位丢错了一行
 #
 # Transformer-XL 先按距离算分数，再把每一行移到该在的位置，用的是一个巧办法：前面补零，换个形状来读，丢掉第一行。有一份带注解的实现，丢的是最后一行：[labmlai/annotated_deep_learning_paper_implementations#185](https://github.com/labmlai/annotated_deep_learning_paper_implementations/issues/185)。[sooftware/conformer#30](https://github.com/sooftware/conformer/issues/30) 里有人问正确的那一种是怎么回事——确实不好懂。
 
@@ -46,7 +46,7 @@ shift(3)
 # The trick, step by step. The gray entries lie in the future and mean nothing.
 
 # %% [markdown] lang="zh" role="caption"
-# 这个巧办法，一步一步来。灰色的部分属于未来，没有意义。
+# 这个巧办法的每一步。灰色的部分属于未来，没有意义。
 
 # %% [markdown] lang="en"
 # Here is what is meant, written out: the score of query $i$ with key $j$ stands in
@@ -77,7 +77,7 @@ for place, score in meant(x).items():
 # %% [markdown] lang="zh"
 # ## 为什么没有报错 {#silent}
 #
-# 形状一样，数也大多都在，只是低了一行。就连正确的结果，对角线上方也有一部分是无效值，要靠因果掩码去掉，所以那里出现奇怪的数，谁也不会在意。用错误的错位训练，模型只好从别的距离的分数里学一点是一点。
+# 形状一样，数也大多都在，只是低了一行。就连正确的结果，对角线上方也有一部分是无效值，要靠因果掩码去掉，所以那里出现奇怪的数，谁也不会在意。用错误的移位训练，模型只能从别的距离的分数里，能学多少学多少。
 
 # %% [markdown] lang="en"
 # ## The test that catches it {#test}
@@ -111,7 +111,7 @@ assert torch.equal(right(x), relative_shift(x))
 # row dropped, {{ off }} of them are wrong.
 
 # %% [markdown] lang="zh" role="claim"
-# 正确的错位，{{ len(meant(x)) }} 个有意义的数全对；丢错了行，其中 {{ off }} 个不对。
+# 正确的移位，{{ len(meant(x)) }} 个有意义的数全对；丢错了行，其中 {{ off }} 个不对。
 
 # %% [markdown] lang="en"
 # Lesson: [Relative positions](../lessons/relative.md). Reference:

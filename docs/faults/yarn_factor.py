@@ -9,7 +9,7 @@
 # [ml-explore/mlx-lm#1507](https://github.com/ml-explore/mlx-lm/pull/1507).
 
 # %% [markdown] lang="zh"
-# # YaRN 的注意力因子，被平方或被忽略
+# # YaRN 的注意力因子，要么被平方，要么被忽略
 #
 # YaRN 给余弦和正弦乘一个因子 $0.1 \ln s + 1$。有个推理引擎读到模型文件里算好的因子，又拿自己算的乘了一遍，等于平方：[sgl-project/sglang#33558](https://github.com/sgl-project/sglang/pull/33558)，据提交者说，改正之后，一项数学测试提高了约 20 分。另一个引擎只用自己算的，不理会文件里写的：[ml-explore/mlx-lm#1507](https://github.com/ml-explore/mlx-lm/pull/1507)。
 
@@ -31,7 +31,7 @@ print(f"formula {own:.6f}  tokpos {factor():.6f}")
 # A file may leave the factor out, repeat it, or set it to 1, which switches it off.
 
 # %% [markdown] lang="zh"
-# 文件里可以不写这个因子，可以照样写一遍，也可以写成 1，等于关掉它。
+# 文件里可以不写这个因子，可以写出同样的值，也可以写成 1，等于关掉它。
 
 
 # %%

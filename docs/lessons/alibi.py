@@ -13,7 +13,7 @@
 #
 # 本站讲的方法，大多要把位置变成点什么：一组波、表里的一行、一个角度。ALiBi（带线性偏置的注意力）不做这些。注意力分数照常算，查询和键每隔一步，就扣掉一点。
 #
-# 真有这么简单吗？文本比训练时的都长，模型又能看到什么？先看这样一扣，对一个查询有什么影响。
+# 真有这么简单吗？如果文本比训练时读过的都长，模型又能看到什么？先看这样一扣，对一个查询有什么影响。
 
 # %% hide=true
 from tokpos.figures import alibi as figures
@@ -37,7 +37,7 @@ figures.softmax_before_and_after()
 # %% [markdown] lang="zh"
 # ## 减去距离 {#subtract}
 #
-# 取五个词元（token）。一行是一个查询，一列是一个键：键在多远之前？查询右边的键由因果掩码遮住，这里不用管。
+# 取五个词元（token）。一行是一个查询，一列是一个键：键在查询前面多远？查询右边的键由因果掩码遮住，这里不用管。
 
 # %%
 import math
@@ -159,7 +159,7 @@ for heads in (1, 2, 4, 8, 16, 32, 64):
 # the slopes are those of the formula, and the last one is 1/256.
 
 # %% [markdown] lang="zh" role="claim"
-# 八个头的斜率正是 1/2、1/4……1/256。头数是 2 的幂、直到 64 时，斜率都与公式相同，最后一个总是 1/256。
+# 八个头的斜率正是 1/2、1/4……1/256。头数取 64 以内的每个 2 的幂，斜率都与公式相同，最后一个总是 1/256。
 
 # %% [markdown] lang="en"
 # So the first head looks at what has just been said, and the last one at a few hundred
@@ -233,7 +233,7 @@ assert not torch.allclose(alibi_slopes(12), series, rtol=0.1, atol=0)
 
 # %% [markdown] lang="en"
 # A model that was trained with one set of slopes and runs with the other raises no error. It
-# only sees all distances a little wrong. Sorting the list is the same mistake: each head has
+# only weighs the distances a little wrongly. Sorting the list is the same mistake: each head has
 # learned with its own slope.
 
 # %% [markdown] lang="zh"
@@ -256,7 +256,7 @@ figures.both_directions()
 
 # %% [markdown] lang="en" role="caption"
 # The bias of one head. Left, for a decoder: to the right of each query stands the future,
-# and the mask hides it. Right, for an encoder: both sides are punished alike.
+# and the mask hides it. Right, for an encoder: both sides are penalized alike.
 
 # %% [markdown] lang="zh" role="caption"
 # 一个头的偏置。左图用于解码器：每个查询的右边是未来，由掩码遮住。右图用于编码器：两边扣得一样多。
@@ -281,15 +281,15 @@ mirrored = symmetric.flip(-1).flip(-2)
 assert torch.equal(symmetric, mirrored)
 
 # %% [markdown] lang="en" role="claim"
-# To the left of a query the two agree. To the right the causal bias is 0, which is the
-# mask's affair, and the symmetric one falls.
+# To the left of a query the two agree. To the right the causal bias is 0, since the mask hides
+# these keys, and the symmetric one falls.
 
 # %% [markdown] lang="zh" role="claim"
 # 查询左边，两者相同。查询右边，因果的偏置是 0，那里归掩码管；对称的偏置往右也下降。
 
 # %% [markdown] lang="en"
 # Note what a symmetric bias cannot do: two to the left and two to the right cost the same.
-# Read the sentence backwards, and the bias is no other. An encoder that is to know the
+# Read the sentence backwards, and the bias is the same. An encoder that is to know the
 # direction needs something more, for instance other slopes on the right, which
 # [`tokpos.alibi.alibi_bias`][] takes as `right_slopes`.
 
@@ -321,15 +321,15 @@ print(bloom[0])
 print(causal[0])
 
 # %% [markdown] lang="en"
-# Compare the last rows: 0 to 2.5 there, −2.5 to 0 here. The difference is the same for every
-# key. In each row it is slope times the *query's* position:
+# Compare its one row with our last one: 0 to 2.5 there, −2.5 to 0 here. The difference is the
+# same for every key. In each row it is slope times the *query's* position:
 #
 # $$m \cdot j = -m \cdot (i - j) + m \cdot i$$
 #
 # Softmax ignores what is added to all scores of a row.
 
 # %% [markdown] lang="zh"
-# 比较最后一行：那边是 0 到 2.5，这边是 −2.5 到 0。每个键相差的数都一样。在每一行里，差的都是斜率乘*查询*的位置：
+# 拿它的那一行与这边的最后一行比：那边是 0 到 2.5，这边是 −2.5 到 0。每个键相差的数都一样。在每一行里，差的都是斜率乘*查询*的位置：
 #
 # $$m \cdot j = -m \cdot (i - j) + m \cdot i$$
 #
@@ -437,8 +437,8 @@ assert torch.allclose(padded[:1, 2:], alone, rtol=0, atol=1e-4)
 
 # %% [markdown] lang="en" role="claim"
 # At positions around a million the bias is that of positions around 0, bit for bit. Step by
-# step with a cache, and with padding on the left, an attention layer gives what it gives in
-# one pass and alone, to rounding.
+# step with a cache, an attention layer gives what it gives in one pass, and a text with padding
+# on the left gets what it gets alone, to rounding.
 
 # %% [markdown] lang="zh" role="claim"
 # 位置在一百万附近时，偏置与在 0 附近时逐位相等。用缓存一步一步算，或者在左边加填充，注意力层的输出都与一次算完、单独计算时相同，只差舍入误差。
@@ -453,7 +453,7 @@ assert torch.allclose(padded[:1, 2:], alone, rtol=0, atol=1e-4)
 # %% [markdown] lang="zh"
 # ### 远处的键还有多少分量 {#far-keys}
 #
-# 论文的标题就是：训练短，测试长。论文里的模型读比训练时更长的文本，损失大致不变，这叫外推（extrapolation）。为什么能这样，值得弄清楚。下面是 4,096 个键，分数全都相等。离得超过 512 的键，得到多少权重？
+# 论文的标题就是：训练短，测试长。把模型用在比训练时更长的文本上，叫作外推（extrapolation）；论文里的模型这样用，损失大致不变。为什么能这样，值得弄清楚。下面是 4,096 个键，分数全都相等。离查询超过 512 步的键，一共得到多少权重？
 
 # %%
 many = 4096
@@ -473,7 +473,7 @@ assert (beyond[:5] < 1e-6).all() and 0.12 < beyond[-1] < 0.15
 # 八个头里有五个，512 个位置以外的权重不到百万分之一；斜率最小的头也只有 {{ beyond[-1]:.0% }}。
 
 # %% [markdown] lang="en"
-# A text that grows on the left changes little for such a head: the new keys are nearly
+# A text that grows on the left changes little for a steep head: the new keys are nearly
 # invisible. That is why the loss stays flat, and it is also the price. A key 512 back can
 # still win, but in the first head its score must be
 # {{ 512 * alibi_slopes(8)[0]:.0f }} higher than that of a near key.
@@ -481,7 +481,7 @@ assert (beyond[:5] < 1e-6).all() and 0.12 < beyond[-1] < 0.15
 # [the last lesson](choosing.md).
 
 # %% [markdown] lang="zh"
-# 文本往左边变长，对这样的头影响很小，因为新来的键几乎看不见。损失不变，原因就在这里；代价也在这里。512 步以外的键不是不能胜出，可是在第一个头里，它的分数要比近处的键高出 {{ 512 * alibi_slopes(8)[0]:.0f }} 才行。读长文本时，ALiBi 与其他方法相比好多少、差多少，[最后一课](choosing.md)里有实测。
+# 文本往左边变长，对斜率大的头影响很小，因为新来的键几乎看不见。损失不变，原因就在这里；代价也在这里。512 步以外的键不是不能胜出，可是在第一个头里，它的分数要比近处的键高出 {{ 512 * alibi_slopes(8)[0]:.0f }} 才行。读长文本时，ALiBi 与其他方法相比好多少、差多少，[最后一课](choosing.md)里有实测。
 
 # %% [markdown] lang="en"
 # ## Often said, not so {#not-so}
@@ -494,7 +494,8 @@ assert (beyond[:5] < 1e-6).all() and 0.12 < beyond[-1] < 0.15
 #     For powers of two they do. For 12 heads the list [is not sorted](alibi.md#other-heads).
 #
 # !!! note "Often said, not so: the bias is part of the product that is divided by √d"
-#     It is added after the division. Before it, every slope would be smaller by √d.
+#     It is added after the division. Added before it, the bias would act as if every slope were
+#     divided by √d.
 
 # %% [markdown] lang="zh"
 # ## 常见的误解 {#not-so}
@@ -506,7 +507,7 @@ assert (beyond[:5] < 1e-6).all() and 0.12 < beyond[-1] < 0.15
 #     头数是 2 的幂时是这样。12 个头的斜率[不是从大到小排的](alibi.md#other-heads)。
 #
 # !!! note "常见的误解：偏置和点积一起除以 √d"
-#     偏置是除完之后才加的。如果除之前就加，每个斜率都小了 √d 倍。
+#     偏置是除完之后才加的。如果在除之前就加，等于每个斜率都除以 √d。
 
 # %%
 from transformers import BloomConfig, BloomModel
@@ -531,7 +532,7 @@ assert not torch.allclose(attention_weights(q, k, before), attention_weights(q, 
 
 # %% [markdown] lang="en" role="claim"
 # Neither Bloom nor our `Alibi` has a parameter for positions. Added before the division, the
-# bias would act as one with slopes smaller by √d.
+# bias would act as if every slope were divided by √d.
 
 # %% [markdown] lang="zh" role="claim"
 # Bloom 和我们的 `Alibi` 都没有与位置有关的参数。如果在除法之前加偏置，效果就等于每个斜率都除以 √d。
@@ -558,7 +559,7 @@ assert not torch.allclose(attention_weights(q, k, before), attention_weights(q, 
 # - Bloom 加的是斜率乘键的位置，经过 softmax 之后结果相同。
 # - 什么都不学，什么都不存。远处的键越来越淡，斜率大的头尤其如此。
 #
-# 这么多方法，模型该用哪一种？见[怎样选](choosing.md)。
+# 这么多方法，模型该用哪一种？见[怎样选择](choosing.md)。
 
 # %% [markdown] lang="en"
 # ## In the papers {#papers}
@@ -637,7 +638,7 @@ assert one_step.shape == (12, 1, 100)
 #     The sign is wrong: distance is rewarded. The first key of the text gets the most weight.
 
 # %% [markdown] lang="zh"
-# **3.** 找错误：`bias = slopes[:, None, None] * (query_positions[:, None] - key_positions)`。程序不报错，因果掩码也对。模型会看哪里？
+# **3.** 找错。`bias = slopes[:, None, None] * (query_positions[:, None] - key_positions)`。程序不报错，因果掩码也对。模型会看哪里？
 #
 # ??? question "答案"
 #     符号反了：距离越远，分数越高。文本的第一个键得到的权重最大。
@@ -662,15 +663,15 @@ assert (after_softmax(causal)[:, -1].argmax(-1) == 5).all()
 # token look at, if all scores are equal?
 #
 # ??? question "Answer"
-#     To the right the bias is 0, so nothing is punished there: the first token looks at all
+#     To the right the bias is 0, so nothing is penalized there: the first token looks at all
 #     keys alike, however far away, and the last token looks at what is near. The two ends of
 #     a text are treated differently.
 
 # %% [markdown] lang="zh"
-# **4.** 找错误：编码器用了因果的偏置，又没有掩码。如果分数全都相等，第一个词元看哪些键？
+# **4.** 找错。编码器用了因果的偏置，又没有掩码。如果分数全都相等，第一个词元看哪些键？
 #
 # ??? question "答案"
-#     右边的偏置是 0，那里什么都不扣：第一个词元看所有的键都一样，不管多远；最后一个词元只看近处。文本的两头受到了不同的对待。
+#     右边的偏置是 0，那里什么都不扣：第一个词元看所有的键都一样，不管多远；最后一个词元主要看近处。文本两头的待遇就不一样了。
 
 # %%
 print("first token", causal.softmax(-1)[0, 0])
@@ -704,12 +705,12 @@ same_before = torch.allclose(bloom.expand_as(causal), causal, atol=1e-6)
 ends = alibi_slopes(12)[-1].item()
 
 # %% [markdown] lang="en" role="quiz"
-# Slope 1/2, equal scores. A key two steps back gets which part of the weight of the query's
-# own key?
+# Slope 1/2, equal scores. Which share of the weight of the query's own key does a key two steps
+# back get?
 #
 # - {{ math.isclose(ratio, math.exp(-1), rel_tol=1e-5) }} $e^{-1}$, that is {{ math.exp(-1):.2f }}
 #
-#     Two steps cost 2 · 1/2 = 1, and softmax takes $e$ to that power.
+#     Two steps cost 2 · 1/2 = 1, and a score less by 1 is a weight times $e^{-1}$.
 #
 # - {{ math.isclose(ratio, 1 / 4, rel_tol=1e-5) }} 1/4
 #
@@ -725,7 +726,7 @@ ends = alibi_slopes(12)[-1].item()
 #
 # - {{ math.isclose(ratio, math.exp(-1), rel_tol=1e-5) }} $e^{-1}$，即 {{ math.exp(-1):.2f }}
 #
-#     两步扣 2 · 1/2 = 1，softmax 取的是 $e$ 的这个次方。
+#     两步扣 2 · 1/2 = 1；分数少 1，权重就乘 $e^{-1}$。
 #
 # - {{ math.isclose(ratio, 1 / 4, rel_tol=1e-5) }} 1/4
 #

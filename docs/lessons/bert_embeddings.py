@@ -893,7 +893,7 @@ assert same.nonzero().flatten().tolist() == [0, 5, 6]
 # The answer to this exercise was run.
 
 # %% [markdown] lang="zh" role="claim"
-# 这道练习的答案已运行。
+# 这道练习的答案已用代码验证。
 
 # %% [markdown] lang="en"
 # ### A factor in front {#exercise-factor}
@@ -929,7 +929,7 @@ assert torch.allclose(scaled, output, atol=5e-6)
 # The answer to this exercise was run.
 
 # %% [markdown] lang="zh" role="claim"
-# 这道练习的答案已运行。
+# 这道练习的答案已用代码验证。
 
 # %% [markdown] lang="en"
 # ### Padding on the left {#exercise-padding}
@@ -974,7 +974,7 @@ assert not torch.equal(loaded(padded)[:, 2:], output)
 # The answer to this exercise was run.
 
 # %% [markdown] lang="zh" role="claim"
-# 这道练习的答案已运行。
+# 这道练习的答案已用代码验证。
 
 # %% [markdown] lang="en"
 # ## What to read {#reading}

@@ -2,14 +2,14 @@
 # # Shapes and broadcasting: one row for every sample
 #
 # Token vectors come as a batch, `[8, 4, 256]`. Position vectors come without one,
-# `[4, 256]`. The two have different shapes, and yet every model simply adds them.
+# `[4, 256]`. The two have different shapes, and yet many models simply add them.
 #
 # Who gets which row? What happens to the 8? And what if the shapes fit by accident?
 
 # %% [markdown] lang="zh"
 # # 形状与广播：所有样本共用一行
 #
-# 词元（token）向量按批量来，形状是 `[8, 4, 256]`；位置向量没有批量，形状是 `[4, 256]`。两者形状不同，各种模型却都直接把它们相加。
+# 词元（token）向量按批量来，形状是 `[8, 4, 256]`；位置向量没有批量，形状是 `[4, 256]`。两者形状不同，许多模型却直接把它们相加。
 #
 # 哪个词元得到哪一行？那个 8 怎么办？万一形状只是碰巧对得上，又会怎样？
 
@@ -50,14 +50,14 @@ print("one token     ", list(x[0, 2].shape))
 print("one number    ", list(x[0, 2, 7].shape))
 
 # %% [markdown] lang="en"
-# Read `x[b, t, j]` from left to right: sample $b$, place $t$, coordinate $j$. The same axes
-# are also counted from the right, where they keep their numbers whether there is a batch or
+# Read `x[b, t, j]` from left to right: sample $b$, place $t$, coordinate $j$. The axes can
+# also be counted from the right, where they keep their numbers whether there is a batch or
 # not: -1 is the width, -2 the sequence.
 #
 # The positions need two axes only. Row $t$ belongs to place $t$.
 
 # %% [markdown] lang="zh"
-# `x[b, t, j]` 从左往右读：第 $b$ 个样本，第 $t$ 个位置，第 $j$ 个坐标。轴也可以从右往左数，这样不管有没有批量，编号都不变：-1 是维度，-2 是序列。
+# `x[b, t, j]` 从左往右读：第 $b$ 个样本，第 $t$ 个位置，第 $j$ 个坐标。轴也可以从右往左数，这样不管有没有批量，编号都不变：-1 是向量所在的轴，-2 是序列所在的轴。
 #
 # 位置只需要两个轴。第 $t$ 行属于位置 $t$。
 
@@ -94,8 +94,8 @@ assert positions.unsqueeze(0).shape == (1, S, D)
 # `x + positions` 与两层循环的结果逐位相等：第 $b$ 个样本的位置 $t$ 得到 `positions[t]`，与 $b$ 无关。`positions.unsqueeze(0)` 把缺少的轴写成 1，结果也逐位相等。
 
 # %% [markdown] lang="en"
-# This is **broadcasting**: an operation on tensors of different shapes, in which rows are used
-# again where an axis is missing.
+# This is **broadcasting**: an operation on tensors of different shapes, in which the same rows
+# are used again and again where an axis is missing.
 
 # %% [markdown] lang="zh"
 # 这就是**广播**（broadcasting）：形状不同的张量一起运算，缺少轴的地方，同样的行反复使用。
@@ -107,7 +107,7 @@ assert positions.unsqueeze(0).shape == (1, S, D)
 #
 # 1. Write the shapes under each other so that their last axes line up.
 # 2. Where the shorter one has no axis left, write a 1.
-# 3. A pair fits if the two are equal, or if one of them is 1. The result takes the other.
+# 3. A pair fits if the two are equal, or if one of them is 1; then the result takes the other.
 #
 # That is the whole rule, and it is a few lines of Python.
 
@@ -118,7 +118,7 @@ assert positions.unsqueeze(0).shape == (1, S, D)
 #
 # 1. 两个形状上下写好，最后一个轴对齐。
 # 2. 短的那个左边缺轴，就补 1。
-# 3. 一对轴相等，或者其中一个是 1，就算对得上；结果取另一个。
+# 3. 一对轴长度相等，或者其中一个是 1，就算对得上；有一个是 1 时，结果取另一个。
 #
 # 规则就这么多，写成 Python 也只有几行。
 
@@ -221,7 +221,7 @@ figures.rows_added(texts)
 # differ, and the question is the same.
 
 # %% [markdown] lang="zh"
-# 三个句子放进一个张量，只是因为一起算更快。它们在文本里并不是一句接一句。“you”不是什么第五个词，而是它自己那句话的第一个词。
+# 三个句子放进一个张量，只是因为一起算更快。它们在文本里并不是一句接一句。“you”并不是第五个词，它是自己那句话的第一个词。
 #
 # 想一想同一场考试的 {{ B }} 份答卷。每份答卷上都有第 1 题，答案各不相同，题目却是同一道。
 
@@ -251,7 +251,7 @@ assert all(torch.equal(token_rows[b] + position_rows, summed[b]) for b in range(
 # batch.
 
 # %% [markdown] lang="zh" role="claim"
-# 三个第一词元：三个不同的词元向量，一个位置向量。把样本换个顺序，或者逐个单独相加，每个样本得到的都与在批量里时逐位相等。
+# 三句话的第一个词元，词元向量各不相同，位置向量却是同一个。把样本换个顺序，或者逐个单独相加，每个样本得到的都与在批量里时逐位相等。
 
 # %% [markdown] lang="en"
 # The same holds for the whole embedding layer of the real model, LayerNorm included. Its
@@ -373,14 +373,14 @@ assert with_a_copy.lines == [("aten.repeat.default", x.nbytes), ("aten.add.Tenso
 # there are two tensors of that size.
 
 # %% [markdown] lang="zh" role="claim"
-# 用广播，只有一个操作，只造出一个张量，就是和。先复制，就要造出两个这么大的张量。
+# 用广播，只有一个操作，只造出一个张量，就是相加的结果。先复制，就要造出两个这么大的张量。
 
 # %% [markdown] lang="en"
-# How much that is at real sizes tells the `meta` device, where tensors have a shape and no
-# content: the position rows of bert-base for a batch of 32 full-length texts, in float32.
+# How much is that at real sizes? The `meta` device can tell, since its tensors have a shape and no
+# content: take the position rows of bert-base for a batch of 32 full-length texts, in float32.
 
 # %% [markdown] lang="zh"
-# 在真实的规模上差多少？`meta` 设备上的张量只有形状，没有内容，正好用来算：bert-base 的位置行，32 段满长度的文本，float32。
+# 在真实的规模上差多少？`meta` 设备上的张量只有形状，没有内容，正好用来算：取 bert-base 的位置行，一个批量有 32 段达到最大长度的文本，用 float32。
 
 # %%
 bert_rows = torch.empty(512, 768, device="meta")
@@ -393,18 +393,19 @@ print(f"copy {copy_bytes / 1e6:6.2f} MB")
 assert copy_bytes == 32 * view_bytes and view_bytes == 512 * 768 * 4
 
 # %% [markdown] lang="en" role="claim"
-# A copy for each sample would hold {{ copy_bytes // view_bytes }} times the bytes of the
-# table, and all of them the same numbers over and over.
+# A copy for each sample would hold {{ copy_bytes // view_bytes }} times the bytes of the table, the
+# same numbers over and over.
 
 # %% [markdown] lang="zh" role="claim"
 # 每个样本复制一份，字节数就是表的 {{ copy_bytes // view_bytes }} 倍，装的却是翻来覆去的同一批数。
 
 # %% [markdown] lang="en"
-# One memory for many rows has a price: writing into one of them would change them all. So
-# PyTorch refuses to write into such a view in place.
+# One memory for many rows has a price: writing into one of them changes them all. PyTorch refuses
+# to write into the whole of such a view in place. It does not stop you from writing into a single
+# sample, and then every sample has changed.
 
 # %% [markdown] lang="zh"
-# 许多行共用一块内存，也有代价：改一行，等于所有行都改了。所以 PyTorch 不允许就地写入这样的视图。
+# 许多行共用一块内存，也有代价：改一行，等于所有行都改了。所以 PyTorch 不允许就地写入整个这样的视图。可是只写其中一个样本，它并不阻拦，结果所有样本都变了。
 
 # %% raises=RuntimeError
 seen += 1
@@ -430,6 +431,9 @@ print("gradient", list(learned.grad.shape))
 print(learned.grad[:, :3])
 
 # %% check=true
+alias = torch.zeros(2).expand(3, 2)
+alias[0] = 1  # one sample of a view: allowed, and all of them change
+assert (alias == 1).all()
 assert torch.equal(learned.grad, upstream.sum(0))
 assert (learned.grad == sum(range(1, B + 1))).all()
 
@@ -503,8 +507,8 @@ for batch in range(1, 9):
 # 批量大小和长度从 1 到 {{ len(table) }} 全部试过：形状都对，都不报错，而第 $b$ 个样本的所有位置都得到第 $b$ 行。
 
 # %% [markdown] lang="en"
-# What does a model see then? Try it on the three sentences: read one of them backward, and put
-# the sentences in another order.
+# What does a model see then? Try it on the three sentences: read them backward, and then put the
+# sentences in another order.
 
 # %% [markdown] lang="zh"
 # 这时模型看到的是什么？拿那三个句子试一试：把句子里的词元倒过来，再把句子的次序换一换。
@@ -534,7 +538,7 @@ assert torch.equal(as_meant(token_rows[shuffled]), as_meant(token_rows)[shuffled
 
 # %% [markdown] lang="en" role="claim"
 # With the mistake everything is the wrong way round. A sentence read backward gets the same
-# vectors, backward: its order is lost. And a sentence that stands in another row of the batch
+# vectors, in reverse: its order is lost. And a sentence that stands in another row of the batch
 # gets other vectors.
 
 # %% [markdown] lang="zh" role="claim"
@@ -645,7 +649,7 @@ assert single.shape == tokens.shape and (single == 4).all()
 #
 # - 测试时让 $B$、$S$、$D$ 各不相同，而且都不是 1。
 # - 用会报数的表；或者抽查一处：取不为 0 的 $b$ 和 $t$，看 `total[b, t]` 是不是 `x[b, t] + table[t]`。
-# - 把轴说清楚。函数如果要求每个词元给一个位置，给错了就能拒绝。
+# - 把轴说清楚。函数如果要求为每个词元给出一个位置，遇到给错的就能拒绝。
 #
 # 最后一条就是本站的包的做法。位置给错了轴，就通不过：
 
@@ -668,6 +672,7 @@ assert which_rows(lambda x: x + table[: x.size(1)]) == right_rows
 assert which_rows(lambda x: x + pe[: x.size(0)]) != right_rows
 assert which_rows(lambda x: x + table[x.size(1)]) != right_rows
 assert square[..., 0].tolist() != [[0, 1, 2, 3]] * 4
+assert grown[..., 0].tolist() == square[..., 0].tolist()  # B = 1: as wrong as with B = S
 assert torch.equal(encode(batch_first)[0], encode(batch_first)[2])
 
 # %% [markdown] lang="en" role="claim"
@@ -687,7 +692,7 @@ assert torch.equal(encode(batch_first)[0], encode(batch_first)[2])
 # %% [markdown] lang="zh"
 # ## 一行不够大家用的时候 {#own-positions}
 #
-# 只要位置 $t$ 在所有样本里是同一个意思，广播就是对的。长短不一的文本在左边填充之后，就不是这样了：每段文本的第一个真实词元都应当是位置 0，不管它排在这一行的什么地方。
+# 只要排在第 $t$ 处的词元在所有样本里都属于同一个位置，广播就是对的。长短不一的文本在左边填充之后，就不是这样了：每段文本的第一个真实词元都应当是位置 0，不管它排在这一行的什么地方。
 
 # %%
 from tokpos import pad_left, positions_from_mask
@@ -771,7 +776,7 @@ assert sum(right_shapes) == 3
 # it belongs. Of the four mistakes above, {{ sum(right_shapes) }} keep the shape.
 
 # %% [markdown] lang="zh" role="claim"
-# `[4, 4, 1] + [4, 1]` 把样本的编号加到了位置上；写成 `[:, None]`，才加到该加的地方。上面的四个错误里，有 {{ sum(right_shapes) }} 个保持了形状。
+# `[4, 4, 1] + [4, 1]` 把样本的编号沿着位置加了上去；写成 `[:, None]`，才加到该加的地方。上面的四个错误里，有 {{ sum(right_shapes) }} 个保持了形状。
 
 # %% [markdown] lang="en"
 # ## In short {#summary}
@@ -792,7 +797,7 @@ assert sum(right_shapes) == 3
 # ## 小结 {#summary}
 #
 # - `[B, S, D]` 依次是批量、序列、维度。位置行是 `[S, D]`。
-# - 形状从右边对齐。一对轴相等，或者其中一个是 1，就对得上；缺的轴当作 1。
+# - 形状从右边对齐。一对轴长度相等，或者其中一个是 1，就对得上；缺的轴当作 1。
 # - 第 $b$ 个样本的位置 $t$ 得到 `positions[t]`，与 $b$ 无关。批量只是为了方便，不是文本里的位置。
 # - 什么都没有复制：视图的批量轴步幅是 0。往回走时，重复过的行把梯度加在一起。
 # - 1 放错了地方，会一声不响地重复。测试时让各轴长度不同，再用一张会报数的表。
@@ -831,7 +836,7 @@ assert sum(right_shapes) == 3
 # %% [markdown] lang="zh"
 # ## 练习 {#exercises}
 #
-# **1.** 先说出形状，或者说“报错”：`[2, 5, 8] + [8]`、`[2, 5, 8] + [5, 1]`、`[2, 5, 8] + [2, 8]`、`[5, 1] + [1, 8]`、`[2, 1, 8] + [5, 8]`。
+# **1.** 预测形状，或者“报错”：`[2, 5, 8] + [8]`、`[2, 5, 8] + [5, 1]`、`[2, 5, 8] + [2, 8]`、`[5, 1] + [1, 8]`、`[2, 1, 8] + [5, 8]`。
 #
 # ??? question "答案"
 #     都从右边看。`[8]` 对着维度，结果仍是 `[2, 5, 8]`。`[5, 1]` 对着序列和维度，也没问题。`[2, 8]` 把 2 放在 5 的下面：报错。`[5, 1]` 和 `[1, 8]` 互相重复，得到 `[5, 8]`。最后一个得到 `[2, 5, 8]`。
@@ -852,10 +857,10 @@ for (one, other), answer in zip(pairs, answers, strict=True):
 assert answers == [[2, 5, 8], [2, 5, 8], "error", [5, 8], [2, 5, 8]]
 
 # %% [markdown] lang="en" role="claim"
-# The answer to this exercise was run.
+# The answer to this exercise was checked by running it.
 
 # %% [markdown] lang="zh" role="claim"
-# 这道练习的答案已运行。
+# 这道练习的答案已用代码验证。
 
 # %% [markdown] lang="en"
 # **2.** By hand: two samples of two tokens of width 2, `[[[1, 2], [3, 4]], [[5, 6], [7, 8]]]`,
@@ -882,10 +887,10 @@ assert (small + places).tolist() == [[[11, 22], [33, 44]], [[15, 26], [37, 48]]]
 assert torch.equal(small.flip(0) + places, (small + places).flip(0))
 
 # %% [markdown] lang="en" role="claim"
-# The answer to this exercise was run.
+# The answer to this exercise was checked by running it.
 
 # %% [markdown] lang="zh" role="claim"
-# 这道练习的答案已运行。
+# 这道练习的答案已用代码验证。
 
 # %% [markdown] lang="en"
 # **3.** Find the fault. Each text of a batch has a language, 0 or 1, and a vector of that
@@ -896,13 +901,14 @@ assert torch.equal(small.flip(0) + places, (small + places).flip(0))
 # ??? question "Answer"
 #     `language_rows[language]` is `[B, D]` and meets `[S, D]`: with $B = S$ it is added along
 #     the places. `language_rows[language][:, None]` is `[B, 1, D]`, and the 1 is where the
-#     repeating is wanted. With $B \neq S$ the test would have raised an error.
+#     repeating is wanted. With $B \neq S$, neither of them 1, the test would have
+#     raised an error.
 
 # %% [markdown] lang="zh"
-# **3.** 找错。批量里的每段文本有一种语言，编号 0 或 1；要把这种语言的向量加到它的每个词元上：`x + language_rows[language]`，其中 `language` 的形状是 `[B]`。用两段文本、每段两个词元来测试，没有报错。错在哪里？最少改动多少就能改对？
+# **3.** 找错。批量里的每段文本有一种语言，编号 0 或 1；要把这种语言的向量加到它的每个词元上：`x + language_rows[language]`，其中 `language` 的形状是 `[B]`。用两段文本、每段两个词元来测试，没有报错。错在哪里？怎样用最小的改动改对？
 #
 # ??? question "答案"
-#     `language_rows[language]` 是 `[B, D]`，碰到的是 `[S, D]`：$B = S$ 时，就沿着位置加上去了。改成 `language_rows[language][:, None]`，形状是 `[B, 1, D]`，1 正好在需要重复的地方。测试时只要 $B \neq S$，就会报错。
+#     `language_rows[language]` 是 `[B, D]`，碰到的是 `[S, D]`：$B = S$ 时，就沿着位置加上去了。改成 `language_rows[language][:, None]`，形状是 `[B, 1, D]`，1 正好在需要重复的地方。测试时只要 $B \neq S$，而且都不是 1，就会报错。
 
 # %%
 language_rows = torch.tensor([[100.0], [200.0]])
@@ -918,10 +924,10 @@ assert mended[..., 0].tolist() == [[100, 100], [200, 200]]
 assert outcome(torch.broadcast_shapes, (2, 3, 1), (2, 1)) == "error"
 
 # %% [markdown] lang="en" role="claim"
-# The answer to this exercise was run.
+# The answer to this exercise was checked by running it.
 
 # %% [markdown] lang="zh" role="claim"
-# 这道练习的答案已运行。
+# 这道练习的答案已用代码验证。
 
 # %% [markdown] lang="en"
 # **4.** A matrix of all offsets between places, `[S, S]`, without a loop: which two shapes must
@@ -949,10 +955,11 @@ from tokpos import offsets
 assert torch.equal(offset, offsets(place, place))
 
 # %% [markdown] lang="en" role="claim"
-# The answer to this exercise was run: it is the matrix of [`tokpos.position.offsets`][].
+# The answer to this exercise was checked by running it: it is the matrix of
+# [`tokpos.position.offsets`][].
 
 # %% [markdown] lang="zh" role="claim"
-# 这道练习的答案已运行：它就是 [`tokpos.position.offsets`][] 给出的矩阵。
+# 这道练习的答案已用代码验证：它就是 [`tokpos.position.offsets`][] 给出的矩阵。
 
 # %% [markdown] lang="en"
 # ## Quiz {#quiz}
@@ -980,7 +987,7 @@ noticed = {
 #
 # - {{ asked == [8, 4, 256] }} `[8, 4, 256]`, one row for each sample
 #
-#     So one might wish. But shapes are lined up from the right, and the 8 stands under the 4.
+#     One might wish so. But shapes are lined up from the right, and the 8 stands under the 4.
 #
 # - {{ asked == "error" }} an error
 #
@@ -995,7 +1002,7 @@ noticed = {
 #
 # - {{ asked == [8, 4, 256] }} `[8, 4, 256]`，每个样本一行
 #
-#     想得很好，但形状是从右边对齐的，8 对着的是 4。
+#     但愿如此，可是形状从右边对齐，8 对着的是 4。
 #
 # - {{ asked == "error" }} 报错
 #
@@ -1014,7 +1021,7 @@ noticed = {
 #
 # - {{ doubled == "error" }} an error
 #
-#     It would be better so. But both pairs that differ contain a 1, and so they fit.
+#     That would be better. But both pairs that differ contain a 1, and so they fit.
 #
 # - {{ doubled == [6, 6, 512] }} `[6, 6, 512]`
 #
@@ -1126,7 +1133,7 @@ noticed = {
 #
 # - {{ noticed["first"] }} 第一个样本的第一个词元得到第 0 行
 #
-#     也没错：样本 0 处处都得到第 0 行。要查就查不在 0 处的。
+#     确实如此：样本 0 处处都得到第 0 行。要抽查，就查编号不是 0 的样本和位置。
 #
 # - {{ noticed["rows"] }} 用一张第 $p$ 行放着 $p$ 的表，每个样本都应显示 0、1、2……
 #

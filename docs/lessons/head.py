@@ -115,7 +115,7 @@ assert torch.equal(logits.argmax(dim=-1), probabilities.argmax(dim=-1))
 # %% [markdown] lang="zh"
 # ## 用训练好的模型走完全程 {#road}
 #
-# 现在换一个学到了东西的模型，走完这条路。它的语言只有六句话：我喜欢猫出现两次，我喜欢狗出现一次，其余几句说的是谁喜欢什么、养了什么。模型是本站的包里一个很小的 GPT。
+# 现在换一个学到了东西的模型，走完这条路。训练它的文本总共只有六句：“我喜欢猫”出现两次，“我喜欢狗”出现一次，其余几句说的是谁喜欢什么、养了什么。模型是本站的包里一个很小的 GPT。
 
 # %%
 from tokpos import CausalLanguageModel
@@ -150,7 +150,7 @@ print(f"loss {loss.item():.2f}")
 # text is shifted by one. Station by station:
 
 # %% [markdown] lang="zh"
-# 损失拿第 $s$ 个位置的分数，与第 $s + 1$ 个位置的词元相比，所以文本要错开一位。一站一站地走：
+# 计算损失时，拿位置 $s$ 的分数与位置 $s + 1$ 的词元相比，所以文本要错开一位。一站一站地走：
 
 # %%
 with torch.no_grad():
@@ -235,9 +235,9 @@ assert len(optimizer.param_groups[0]["params"]) == 1
 assert torch.equal(lm_head.weight, embedding.weight)
 
 # %% [markdown] lang="en" role="claim"
-# Tied, the two ends have one storage, one gradient and one entry in the optimizer, and the
-# {{ together }} parameters are counted once instead of {{ apart }}. After a step the two sides
-# are still the same matrix.
+# Tied, the two ends have one storage, one gradient and one entry in the optimizer. The parameters
+# are counted once: {{ together }} instead of {{ apart }}. After a step the two sides are still the
+# same matrix.
 
 # %% [markdown] lang="zh" role="claim"
 # 绑定之后，两头只有一份存储、一个梯度、优化器里的一项；参数只算一次，是 {{ together }} 个而不是 {{ apart }} 个。走完一步，两头仍是同一个矩阵。
@@ -348,20 +348,21 @@ assert exit_.grad.any(dim=1).all()
 
 # %% [markdown] lang="en"
 # What does the exit do to a row? Write $p_v$ for the probability of token $v$ at a place, $h$
-# for the hidden state there, and $y_v$ for 1 if $v$ is the right token and 0 if not. The
-# gradient of the row $W_v$ is the sum, over all places, of
+# for the hidden state there, and $y_v$ for 1 if $v$ is the right token and 0 if not. If the loss is
+# summed over the places, the exit sends the row $W_v$ a gradient that is the sum, over all places,
+# of
 #
 # $$(p_v - y_v) \, h$$
 #
-# A step goes against the gradient. So the row of the right token is pulled towards the hidden
-# state, and every other row is pushed away from it: the likelier the model held it, the harder.
+# A step goes against the gradient. So the row of the right token moves along the hidden state,
+# and every other row moves against it: the likelier the model held that token, the farther.
 
 # %% [markdown] lang="zh"
-# 出口对每一行做了什么？设某个位置上词元 $v$ 的概率是 $p_v$，那里的隐状态是 $h$；$v$ 是正确的词元时 $y_v$ 为 1，否则为 0。在每个位置上算出下式，对所有位置求和，就是 $W_v$ 这一行的梯度：
+# 出口对每一行做了什么？设某个位置上词元 $v$ 的概率是 $p_v$，那里的隐状态是 $h$；$v$ 是正确的词元时 $y_v$ 为 1，否则为 0。损失对各个位置求和时，在每个位置上算出下式，再对所有位置求和，就是出口传给 $W_v$ 这一行的梯度：
 #
 # $$(p_v - y_v) \, h$$
 #
-# 更新沿着梯度的反方向走，所以正确词元的行向隐状态靠拢，其他各行都离它远一些；模型给哪个词元的概率越大，那一行就推得越远。
+# 更新沿着梯度的反方向走，所以正确词元的行顺着隐状态的方向移动，其他各行都逆着这个方向移动；模型给哪个错误词元的概率越大，那一行就移动得越远。
 
 # %% check=true
 h = table[inputs]  # no layers between: the hidden states are the rows looked up
@@ -392,7 +393,7 @@ assert torch.allclose(exit_.grad, (p - y).T @ h, atol=1e-6)
 # %% [markdown] lang="zh"
 # ## 点积最大，不是距离最近 {#dot-product}
 #
-# 很容易以为语言模型头选的是离隐状态最近的那一行。其实不是。一行与隐状态方向一致，点积会大；这一行很*长*，点积也会大。看三行，维度都是 2：
+# 很容易以为语言模型头选的是离隐状态最近的那一行。其实不是。点积有多大，要看这一行的方向与隐状态是否一致，*也*要看这一行有多长。看三行，维度都是 2：
 
 # %%
 rows = torch.tensor([[1.0, 0.5], [3.0, -0.9], [-0.8, 0.9]])
@@ -412,7 +413,7 @@ pictures.scores_by_projection(rows, state, names)
 
 # %% [markdown] lang="en" role="caption"
 # A score is how far a row reaches along the hidden state, times the hidden state's length. 猫 is
-# nearest and points the same way; 狗 is long and wins.
+# nearest and points most nearly the same way; 狗 is long and wins.
 
 # %% [markdown] lang="zh" role="caption"
 # 分数等于这一行沿隐状态方向伸出多远，再乘以隐状态的长度。“猫”离得最近，方向也最接近；“狗”很长，所以胜出。
@@ -431,8 +432,8 @@ assert names[measures["distance"].argmin()] == "猫"
 
 # %% [markdown] lang="en"
 # It happens in a real table too. Take that of the pretrained encoder from the
-# [lookup lesson](lookup.md#real), and of its rows the shortest. Use this row itself as the
-# hidden state, and score all rows against it.
+# [lookup lesson](lookup.md#real), and find its shortest row. Use this row itself as the hidden
+# state, and score all rows against it.
 
 # %% [markdown] lang="zh"
 # 真实的表里也会这样。拿[查表那一课](lookup.md#real)里预训练编码器的表，取其中最短的一行。就用这一行作隐状态，给所有的行打分。
@@ -457,6 +458,7 @@ for way, row in (("itself", shortest), ("distance", by_distance), ("dot product"
 
 # %% check=true
 assert by_distance == shortest and by_product != shortest
+assert tokenizer.convert_ids_to_tokens(shortest.item()) == "[MASK]"
 assert lengths[by_product] > lengths[shortest]
 
 # %% [markdown] lang="en" role="claim"
@@ -465,7 +467,7 @@ assert lengths[by_product] > lengths[shortest]
 # score.
 
 # %% [markdown] lang="zh" role="claim"
-# {{ len(real) }} 行中最短的是 `[MASK]` 的行，离它最近的当然是它自己，可是另一行有它的 {{ (lengths[by_product] / lengths[shortest]).item():.1f }} 倍长，分数反而更高。
+# {{ len(real) }} 行中最短的是 `[MASK]` 的行，离它最近的当然是它自己，可是另有一行，长度是它的 {{ (lengths[by_product] / lengths[shortest]).item():.1f }} 倍，分数反而更高。
 
 # %% [markdown] lang="en"
 # ## What is gained {#gain}
@@ -528,7 +530,7 @@ assert saved["GPT-2"] > saved["Llama 3.2 1B"] > saved["Llama 3 8B"]
 # which it is.
 
 # %% [markdown] lang="zh"
-# 模型维度越大，这个矩阵占的比例越小，绑定也省得越少，大模型常常就不绑定了。第二个好处是词元只有一个空间：进来时哪个方向表示“猫”，出去时还是那个方向；罕见词的行每一步都能从出口学到东西。Press 和 Wolf，还有 Inan 等人，都发现当时的语言模型绑定之后困惑度（perplexity）更低。但这是一种选择，不是定律：不绑定的模型自由度更大，用的是哪一种，要看模型的配置。
+# 模型维度越大，这个矩阵占的比例越小，绑定也省得越少，大模型常常就不绑定了。第二个好处是两头共用一个向量空间：进来时哪个方向表示“猫”，出去时还是那个方向；罕见词的行每一步都能从出口学到东西。Press 和 Wolf，还有 Inan 等人，都发现当时的语言模型绑定之后困惑度（perplexity）更低。但这是一种选择，不是定律：不绑定的模型自由度更大，用的是哪一种，要看模型的配置。
 
 # %% [markdown] lang="en"
 # ## What breaks a tie {#breaks}
@@ -612,7 +614,7 @@ assert torch.equal(pair["embedding"].weight, torch.ones(V, D))
 # other.
 
 # %% [markdown] lang="zh"
-# 默认的载入方式保住了绑定，却另有一个陷阱。没有绑定的模型，检查点里有两个矩阵；载入绑定的模型时，两个都会先后复制到同一个地方。
+# 默认的载入方式保住了绑定，却另有一个陷阱。没有绑定的模型，检查点里有两个矩阵；把它载入绑定的模型，两个矩阵会先后复制到同一个地方。
 
 # %%
 checkpoint = {"embedding.weight": torch.full((V, D), 1.0), "head.weight": torch.full((V, D), 2.0)}
@@ -799,10 +801,10 @@ assert (stretched @ torch.tensor([1.0, 2.0])).tolist() == [4, 2, 3]
 # of width 256 whose `nn.Embedding` was tied to the head starts far above. Why, and what helps?
 #
 # ??? question "Answer"
-#     The tie keeps the table's numbers, and `nn.Embedding` draws them with standard deviation 1.
-#     Scores of 256 such products spread by $\sqrt{D}$ = {{ 256**0.5:.0f }}, so softmax is nearly
-#     certain, and wrong. Draw the shared matrix with standard deviation $1/\sqrt{D}$, or 0.02 as
-#     GPT-2 does.
+#     The tie keeps the table's numbers, and `nn.Embedding` draws them with standard deviation 1. A
+#     score is a sum of 256 such products, so scores spread by $\sqrt{D}$ = {{ 256**0.5:.0f }}, and
+#     softmax is nearly certain, and wrong. Draw the shared matrix with standard deviation
+#     $1/\sqrt{D}$, or 0.02 as GPT-2 does.
 
 # %% [markdown] lang="zh"
 # **3.** 找错。训练之前，模型只能瞎猜，损失应该接近 $\ln V$。一个维度为 256 的模型，把 `nn.Embedding` 绑定到语言模型头，开始时的损失却高得多。为什么？怎么办？
@@ -834,15 +836,16 @@ assert abs(first_loss[0.02] - guessing) < 0.2 and abs(first_loss[256**-0.5] - gu
 # 标准差为 1 时，损失从 {{ first_loss[1.0]:.0f }} 开始；标准差为 0.02 时，只比瞎猜的 {{ guessing:.2f }} 高 {{ first_loss[0.02] - guessing:.2f }}。
 
 # %% [markdown] lang="en"
-# **4.** Somebody adds a token to a tied model: a longer `nn.Embedding`, the old rows copied, the new
-# one filled in. Training goes on, yet the new token is never predicted. What was forgotten?
+# **4.** Somebody adds a token to a tied model: a longer `nn.Embedding`, the old rows copied, the
+# new one filled in. Generating raises no error, yet the new token is never predicted. What was
+# forgotten?
 #
 # ??? question "Answer"
 #     The head. It still holds the old matrix, so it has no row for the new token, and the tie is
 #     broken. `transformers` changes both sides in `resize_token_embeddings`.
 
 # %% [markdown] lang="zh"
-# **4.** 有人给绑定的模型加一个词元：建一个更长的 `nn.Embedding`，抄入旧的行，再填上新的一行。训练照常，可是新词元从来没有预测出来过。忘了什么？
+# **4.** 有人给绑定的模型加一个词元：建一个更长的 `nn.Embedding`，抄入旧的行，再填上新的一行。生成时不报错，可是模型从来预测不出这个新词元。忘了什么？
 #
 # ??? question "答案"
 #     忘了语言模型头。它拿着的还是旧矩阵，没有新词元的那一行，绑定也断了。`transformers` 的 `resize_token_embeddings` 会同时改两头。
@@ -871,7 +874,7 @@ assert len(theirs.lm_head.weight) == 51
 # ## Quiz {#quiz}
 
 # %% [markdown] lang="zh"
-# ## 测验 {#quiz}
+# ## 小测验 {#quiz}
 
 # %% hide=true
 quiz_head = nn.Linear(16, 100, bias=False)
@@ -952,9 +955,9 @@ quiz_score = (torch.tensor([[2.0, 0.0], [5.0, 5.0]]) @ torch.tensor([2.0, 0.0]))
 #
 #     One matrix, counted once, with one entry in the optimizer.
 #
-# - {{ quiz_numbers == V * D + D * V - V }} $2VD - V$, less one row each
+# - {{ quiz_numbers == V * D + D * V - V }} $2VD - V$, one column is shared
 #
-#     No part is shared by rows: the tie shares the whole matrix.
+#     Not a column only: the tie shares the whole matrix.
 
 # %% [markdown] lang="zh" role="quiz"
 # 不绑定的一对有 $2VD$ 个参数。绑定之后，PyTorch 数出多少个？
@@ -967,9 +970,9 @@ quiz_score = (torch.tensor([[2.0, 0.0], [5.0, 5.0]]) @ torch.tensor([2.0, 0.0]))
 #
 #     一个矩阵，只算一次，在优化器里也只占一项。
 #
-# - {{ quiz_numbers == V * D + D * V - V }} $2VD - V$，各少一行
+# - {{ quiz_numbers == V * D + D * V - V }} $2VD - V$，共用一列
 #
-#     不是共用几行，绑定共用的是整个矩阵。
+#     不是只共用一列，绑定共用的是整个矩阵。
 
 # %% [markdown] lang="en" role="quiz"
 # Which of these breaks a tie?
@@ -1011,7 +1014,7 @@ quiz_score = (torch.tensor([[2.0, 0.0], [5.0, 5.0]]) @ torch.tensor([2.0, 0.0]))
 #
 # - {{ shared.grad[5].any().item() and not entrance.grad[5].any().item() }} Yes, by the gradient from the exit
 #
-#     Its probability was not zero, so its row is pushed away from the hidden states.
+#     Its probability was not zero, so its row moves against the hidden states.
 #
 # - {{ entrance.grad[5].any().item() }} Yes, by the gradient from the entrance
 #
@@ -1026,7 +1029,7 @@ quiz_score = (torch.tensor([[2.0, 0.0], [5.0, 5.0]]) @ torch.tensor([2.0, 0.0]))
 #
 # - {{ shared.grad[5].any().item() and not entrance.grad[5].any().item() }} 会，出口传回了梯度
 #
-#     它的概率不是零，所以梯度会把它的行推离隐状态。
+#     它的概率不是零，所以它的行会逆着隐状态的方向移动。
 #
 # - {{ entrance.grad[5].any().item() }} 会，入口传回了梯度
 #

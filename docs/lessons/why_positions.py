@@ -2,7 +2,7 @@
 # # Why positions at all
 #
 # 小明喜欢小红 ("Tom likes Ann") and 小红喜欢小明 ("Ann likes Tom") are made of the same three
-# words. Everybody who reads them sees at once that they do not say the same.
+# words. Everybody who reads them sees at once that they do not say the same thing.
 #
 # Does a Transformer see it? Its heart, self-attention, lets every token look at every other.
 # Does it know which one stands first?
@@ -12,7 +12,7 @@
 #
 # “小明喜欢小红”和“小红喜欢小明”，用的是同样三个词。谁读了都知道，两句话说的不是一回事。
 #
-# Transformer 看得出来吗？它的核心是自注意力（self-attention），每个词元（token）都去看别的词元。可是谁在前、谁在后，它知道吗？
+# Transformer 看得出来吗？它的核心是自注意力（self-attention），每个词元（token）都能看到别的词元。可是谁在前、谁在后，它知道吗？
 
 # %% hide=true
 from tokpos.figures import attention as figures
@@ -29,7 +29,7 @@ figures.permuted(positions=False)
 # %% [markdown] lang="en"
 # ## The same rows in another order {#same-rows}
 #
-# You will see the two sentences as token IDs, and then as token vectors.
+# Turn the two sentences into token IDs, and these into token vectors.
 
 # %% [markdown] lang="zh"
 # ## 同样的行，换了顺序 {#same-rows}
@@ -84,13 +84,13 @@ assert torch.equal(exchanged, x[order])
 # $$o_i = \sum_j a_{ij} \, v_j, \qquad a_{ij} = \frac{\exp(q_i \cdot k_j / \sqrt{d})}{\sum_l \exp(q_i \cdot k_l / \sqrt{d})}$$
 #
 # Look at what $i$ and $j$ do in it. They are names. They tell one token from another, and
-# nowhere is one of them added, multiplied or compared with another. And the result is a sum,
-# which does not care what comes first.
+# nowhere is anything added to them, multiplied by them or compared with them. And the result is
+# a sum, which does not care what comes first.
 
 # %% [markdown] lang="zh"
 # ## 求和不分先后 {#no-order}
 #
-# 那就要靠注意力来分辨了。下面把一个头完整地写出来。每个词元用查询 $q_i$ 提问，每个词元用键 $k_j$ 和值 $v_j$ 回答：
+# 那就要靠注意力来分辨了。下面完整地写出一个注意力头。每个词元用查询 $q_i$ 提问，所有词元用键 $k_j$ 和值 $v_j$ 回答：
 #
 # $$o_i = \sum_j a_{ij} \, v_j, \qquad a_{ij} = \frac{\exp(q_i \cdot k_j / \sqrt{d})}{\sum_l \exp(q_i \cdot k_l / \sqrt{d})}$$
 #
@@ -126,9 +126,8 @@ assert torch.allclose(output_exchanged, output[order], rtol=0, atol=1e-12)
 assert (output[0] - output[2]).abs().max() > 0.1
 
 # %% [markdown] lang="en" role="claim"
-# The weights are the same with rows and columns reordered, the outputs are the same with rows
-# reordered, to 10⁻¹². For 小明, who likes and who is liked, the layer gives one and the same
-# vector.
+# The weights are the same with rows and columns reordered, and the outputs are the same with rows
+# reordered, to 10⁻¹². Whether 小明 likes or is liked, the layer gives it one and the same vector.
 
 # %% [markdown] lang="zh" role="claim"
 # 权重相同，只是行列重排；输出相同，只是各行重排，误差在 10⁻¹² 以内。小明是喜欢别人还是被别人喜欢，这一层给出的向量一模一样。
@@ -147,8 +146,8 @@ assert (output[0] - output[2]).abs().max() > 0.1
 # works on one row at a time and divides by its sum, so the weights $A$ become $P A P^\top$. Then
 # $P A P^\top P V = P A V$, since $P^\top P = I$.
 #
-# Nothing in this line depends on the width, the number of heads, or the weights. Neither does it
-# on what stands around attention: LayerNorm and the MLP work on each token alone.
+# Nothing in this line depends on the width, the number of heads, or the weights. And it still
+# holds with what stands around attention: LayerNorm and the MLP work on each token alone.
 
 # %% [markdown] lang="zh"
 # ## 置换等变性 {#equivariance}
@@ -159,7 +158,7 @@ assert (output[0] - output[2]).abs().max() > 0.1
 #
 # 为什么注意力有这个性质，一段话就能说完。查询、键、值都是一行一行算出来的，所以变成 $PQ$、$PK$、$PV$。分数变成 $P Q K^\top P^\top$，也就是行和列都重排。softmax 一次只看一行，除以这一行的和，所以权重 $A$ 变成 $P A P^\top$。于是 $P A P^\top P V = P A V$，因为 $P^\top P = I$。
 #
-# 这段推导与维度、头数、权重都无关，与注意力周围的东西也无关：层归一化（LayerNorm）和 MLP 都只看单个词元。
+# 这段推导与维度、头数、权重都无关，加上注意力周围的部分也照样成立：层归一化（LayerNorm）和 MLP 都只看单个词元。
 
 # %%
 from tokpos import Attention
@@ -191,12 +190,15 @@ block = nn.TransformerEncoderLayer(D, H, 4 * D, dropout=0.0, batch_first=True).d
 for some_order in permutations(range(3)):
     assert change(layer, x, list(some_order)) < 1e-12
 with torch.no_grad():
-    for _ in range(100):
-        some_order = torch.randperm(12)
+    tried = [torch.randperm(12) for _ in range(100)]
+    for some_order in tried:
         assert change(layer, many, some_order) < 1e-12
         assert change(lambda x: block(x[None])[0], many, some_order) < 1e-12
 single = random_layer().float()
-assert change(single, many.float(), torch.randperm(12)) < 1e-5
+for some_order in [*tried, torch.randperm(12)]:
+    assert change(single, many.float(), some_order) < 1e-5
+for some_order in permutations(range(3)):
+    assert change(single, x.float(), list(some_order)) < 1e-5
 
 # %% [markdown] lang="en" role="claim"
 # [`tokpos.attention.Attention`][] is permutation equivariant for all {{ len(list(permutations(range(3)))) }} orders of the
@@ -207,8 +209,8 @@ assert change(single, many.float(), torch.randperm(12)) < 1e-5
 # 三个词元的全部 {{ len(list(permutations(range(3)))) }} 种顺序、十二个词元的 100 种随机顺序，[`tokpos.attention.Attention`][] 都是置换等变的：float64 下误差在 10⁻¹² 以内，float32 下在 10⁻⁵ 以内。PyTorch 的整个编码器层也是这样，连同它的 MLP 和层归一化。
 
 # %% [markdown] lang="en"
-# Differences of this size are rounding: in another order, the same numbers are added one after
-# another differently.
+# Differences of this size are rounding: when the order changes, the same numbers are added up in
+# another sequence.
 #
 # What follows for a model that answers with one vector for the whole sentence, say the mean of
 # the outputs? The mean forgets the order of the rows, too. Then there is no difference left at
@@ -331,12 +333,12 @@ assert torch.allclose(out_exchanged, out[:, moved], rtol=0, atol=1e-4)
 # {{ similarity["all at 0"]:.3f }}. With positions in order it is {{ similarity["in order"]:.3f }}.
 
 # %% [markdown] lang="zh" role="claim"
-# 所有词元都在位置 0 时，狗是咬还是被咬，“dog”经过 {{ len(model.encoder.layer) }} 层之后得到的向量都一样，两句话的相似度是 {{ similarity["all at 0"]:.3f }}。位置按顺序给，相似度是 {{ similarity["in order"]:.3f }}。
+# 所有词元都在位置 0 时，狗是咬还是被咬，“dog”经过 {{ len(model.encoder.layer) }} 层之后得到的向量都一样，两句话的相似度是 {{ similarity["all at 0"]:.3f }}。位置按顺序编号时，相似度是 {{ similarity["in order"]:.3f }}。
 
 # %% [markdown] lang="en"
 # The second number is high as well: this encoder was trained to say what a text is about, and
-# both are about a dog, a man and a bite. But it is not 1. A model without positions could not
-# tell them apart however long it trained.
+# both are about a dog, a man and a bite. But it is not 1. An encoder without positions could not
+# tell them apart, however long it trained.
 #
 # ## With positions the words know their place {#with-positions}
 #
@@ -344,7 +346,7 @@ assert torch.allclose(out_exchanged, out[:, moved], rtol=0, atol=1e-4)
 # is another input.
 
 # %% [markdown] lang="zh"
-# 第二个数也很高：这个编码器训练的目标是说出一段文本讲的是什么，而两句讲的都是狗、人和咬。但它不是 1。没有位置的模型，训练多久也分不出这两句。
+# 第二个数也很高：这个编码器训练的目标是说出一段文本讲的是什么，而两句讲的都是狗、人和咬。但它不是 1。没有位置的编码器，训练多久也分不出这两句。
 #
 # ## 有了位置，词就知道自己在哪儿 {#with-positions}
 #
@@ -427,9 +429,9 @@ assert all(shifted[name] < 1e-9 for name in encodings if name not in absolute)
 # 没有位置时，换个顺序，变的只有顺序。用上这 {{ len(encodings) - 1 }} 种编码中的任何一种，向量都变了。整段文本移动一百个位置时，加在输入上的两种编码会使向量改变，其余的不会。
 
 # %% [markdown] lang="en"
-# The last column shows a difference that gives two names. An encoding of **absolute** positions
-# says "you stand at place 10". One of **relative** positions says "that one stands two to your
-# left", and this stays true when everything moves.
+# The last column shows the difference between two kinds. An encoding of **absolute**
+# positions says "you stand at place 10". One of **relative** positions says "that one stands two
+# to your left", and this stays true when everything moves.
 #
 # ## A causal mask lets some order through {#causal}
 #
@@ -451,7 +453,7 @@ figures.mask()
 # its own place.
 
 # %% [markdown] lang="zh" role="caption"
-# 因果掩码下的权重。空白的格子看不到：一行是一个查询，它只能看到自己位置为止的键。
+# 因果掩码下的权重。空白的格子是遮住的：一行是一个查询，它只看得到自己和前面各位置的键。
 
 # %% [markdown] lang="en"
 # The mask is a comparison of places, so order comes in. How much of it? Take a question, with the
@@ -507,8 +509,8 @@ for seed in range(20):
 
 # %% [markdown] lang="en" role="claim"
 # With one causal layer, the last output ignores the order of what stands before it, to 10⁻¹². With
-# two layers it does not. So it is for twenty drawings of the weights, for bare attention and for
-# our whole language model, MLP and LayerNorm included.
+# two layers it does not. This holds for twenty random draws of the weights, for attention alone and
+# for our whole language model, MLP and LayerNorm included.
 
 # %% [markdown] lang="zh" role="claim"
 # 只有一个因果层时，最后一个输出不理会前面各词元的顺序，误差在 10⁻¹² 以内；有两层时就不是这样了。换二十组权重，只用注意力，或者用我们的整个语言模型（含 MLP 和层归一化），结果都如此。
@@ -530,7 +532,7 @@ order_figures.what_was_seen()
 # in what those places hand on.
 
 # %% [markdown] lang="zh" role="caption"
-# 经过一个因果层，每个位置都看到了一袋词元：有哪些，但不分先后。两句话的最后一袋相同，前两袋却不同；第二层读这两个位置交出来的东西，就能看出差别。
+# 经过一个因果层，每个位置都看到了一袋词元：知道有哪些，不知道先后。两句话的最后一袋相同，前两袋却不同；第二层读这两个位置交出来的东西，就能看出差别。
 
 # %% [markdown] lang="en"
 # The order of a text is hidden in how the bags grow. One layer gives every place its bag. From the
@@ -539,10 +541,11 @@ order_figures.what_was_seen()
 # ## Counting without positions {#counting}
 #
 # A causal layer can even count. Suppose that the first token of every text is a marker, and that it
-# alone has the value 1. A head that looks at all it sees equally takes the mean of these values.
+# alone has the value 1, all others 0. A head that gives equal weight to all that it sees takes the
+# mean of these values.
 
 # %% [markdown] lang="zh"
-# 一段文本的顺序，藏在这些袋子怎样变大里面。第一层给每个位置一袋；从第二层起，一个词元就能去看别人的袋子。
+# 文本的顺序，就藏在袋子一步步变大的过程里。第一层给每个位置一袋；从第二层起，一个词元就能去看别人的袋子。
 #
 # ## 没有位置也能数数 {#counting}
 #
@@ -582,8 +585,8 @@ far_gap = (many_places[998] - many_places[999]).item()
 # 位置 $t$ 的输出是 $1 / (t + 1)$：词元知道前面有几个，而谁也没有给它位置。没有掩码时，处处都是同一个数。这个信号越往后越弱：从位置 0 到 1 变化 {{ near_gap:.1f }}，从位置 998 到 999 只变化 {{ far_gap:.0e }}。
 
 # %% [markdown] lang="en"
-# That is no contradiction to the last section. The marker always stands first; what one layer
-# cannot see is the order of the tokens in the bag.
+# This does not contradict the last section. The marker always stands first; what one layer cannot
+# see is the order of the other tokens in the bag.
 #
 # Language models with a causal mask and no position encoding have a name: **NoPE**.
 #
@@ -600,7 +603,7 @@ far_gap = (many_places[998] - many_places[999]).item()
 #
 # ## 训练之后会怎样 {#experiment}
 #
-# *能*做到，不等于学得会。那就训练一下。任务还是那两句话：给出“A 喜欢 B，谁？”，要回答 A。一共十个名字。允许模型把所有句子背下来，因为测试用的就是训练时的句子。各个模型的维度和头数都一样。
+# *能*做到，不等于学得会。那就训练一下。任务还是分清那样的两句话：给出“A 喜欢 B，谁？”，要回答 A。一共十个名字。允许模型把所有句子背下来，因为测试用的就是训练时的句子。各个模型的维度和头数都一样。
 
 # %%
 import torch.nn.functional as F
@@ -639,8 +642,8 @@ results = {
 order_figures.accuracy({name: share for name, (share, *_) in results.items()})
 
 # %% [markdown] lang="en" role="caption"
-# Share of right answers after training. The upper two cannot tell A from B: their inputs are the
-# same to them. Two causal layers find the order without being told, one layer with positions is
+# Share of right answers after training. The upper two cannot tell A from B: both orders look the
+# same to them. Two causal layers find the order without being told; one layer with positions is
 # told.
 
 # %% [markdown] lang="zh" role="caption"
@@ -659,17 +662,16 @@ for name, (share, loss, lm) in results.items():
         assert share > 0.99 and loss < 0.05 and unlike > 1
 
 # %% [markdown] lang="en" role="claim"
-# Without mask and positions {{ results[blind[0]][0]:.0% }} of the answers are right, with one causal
-# layer {{ results[blind[1]][0]:.0% }}; with two causal layers
+# Without mask and positions {{ results[blind[0]][0]:.0% }} of the answers are right, with one
+# causal layer {{ results[blind[1]][0]:.0% }}; with two causal layers
 # {{ results["causal, 2 layers, no positions"][0]:.0% }}, with one layer and positions
 # {{ results["causal, 1 layer, learned"][0]:.0% }}. No seed or longer training can help the first
-# two: they score all names alike after "A likes B" and "B likes A", get at most one of the two
-# right, and their loss cannot fall below
-# $\ln 2 \approx$ {{ math.log(2):.3f }}. It is {{ results[blind[0]][1]:.2f }} and
-# {{ results[blind[1]][1]:.2f }}.
+# two: they give each name the same score after "A likes B" as after "B likes A", get at most one of
+# the two right, and their loss cannot fall below $\ln 2 \approx$ {{ math.log(2):.3f }}. It is
+# {{ results[blind[0]][1]:.2f }} and {{ results[blind[1]][1]:.2f }}.
 
 # %% [markdown] lang="zh" role="claim"
-# 无掩码也无位置，答对 {{ results[blind[0]][0]:.0% }}；一个因果层，答对 {{ results[blind[1]][0]:.0% }}；两个因果层，答对 {{ results["causal, 2 layers, no positions"][0]:.0% }}；一层加位置，答对 {{ results["causal, 1 layer, learned"][0]:.0% }}。前两个模型换种子、练得再久也没有用：对“A 喜欢 B”和“B 喜欢 A”，它们给各个名字打的分相同，两句里至多答对一句，损失不可能低于 $\ln 2 \approx$ {{ math.log(2):.3f }}。实际是 {{ results[blind[0]][1]:.2f }} 和 {{ results[blind[1]][1]:.2f }}。
+# 无掩码也无位置，答对 {{ results[blind[0]][0]:.0% }}；一个因果层，答对 {{ results[blind[1]][0]:.0% }}；两个因果层，答对 {{ results["causal, 2 layers, no positions"][0]:.0% }}；一层加位置，答对 {{ results["causal, 1 layer, learned"][0]:.0% }}。前两个模型，换随机种子、训练再久都没有用：对“A 喜欢 B”和“B 喜欢 A”，它们给各个名字打的分相同，两句里至多答对一句，损失不可能低于 $\ln 2 \approx$ {{ math.log(2):.3f }}。实际是 {{ results[blind[0]][1]:.2f }} 和 {{ results[blind[1]][1]:.2f }}。
 
 # %% [markdown] lang="en"
 # So a decoder can do without positions. This is an easy task, of four tokens. Whether it does as
@@ -681,7 +683,7 @@ for name, (share, loss, lm) in results.items():
 # Where can positions be put in? There are three doors, and each method takes one or two of them.
 
 # %% [markdown] lang="zh"
-# 可见解码器没有位置也行。不过这个任务很容易，只有四个词元。文本长了会怎样，比训练时更长又会怎样，[最后一课会测](choosing.md)。
+# 可见解码器没有位置也行。不过这个任务很容易，只有四个词元。文本长了会怎样，比训练时见过的还长又会怎样，[最后一课有实测](choosing.md)。
 #
 # ## 各种方法的地图 {#map}
 #
@@ -736,10 +738,10 @@ assert trains == ["learned", "Shaw", "Transformer-XL", "T5"]
 
 # %% [markdown] lang="en" role="claim"
 # The doors and the parameters of every encoding are those in the table below; whether a method is
-# absolute or relative was asserted [above](#with-positions), by moving the text.
+# absolute or relative was checked [above](#with-positions), by moving the text.
 
 # %% [markdown] lang="zh" role="claim"
-# 每种编码走哪扇门、有没有参数，都和下表一致；是绝对还是相对，[上面](#with-positions)移动文本时已经验证过。
+# 每种编码走哪扇门、有没有参数，都和下表一致；是绝对位置还是相对位置，[上面](#with-positions)移动文本时已经验证过。
 
 # %% [markdown] lang="en"
 # | method | door | what it does | trained | position | lesson |
@@ -767,7 +769,7 @@ assert trains == ["learned", "Shaw", "Transformer-XL", "T5"]
 # | T5 | 3 | 每一桶偏移一个数 | 是 | 相对 | [相对位置](relative.md) |
 # | 旋转位置编码（RoPE） | 2 | 按位置转动查询和键 | 否 | 分数里是相对的 | [RoPE](rope.md) |
 # | ALiBi（带线性偏置的注意力） | 3 | 减去斜率乘距离 | 否 | 相对 | [ALiBi](alibi.md) |
-# | 无（NoPE） | – | 全靠因果掩码 | 否 | – | [怎样选](choosing.md) |
+# | 无（NoPE） | – | 全靠因果掩码 | 否 | – | [怎样选择](choosing.md) |
 #
 # 还有两点细节。Transformer-XL 的位置走门 3；它在门 2 加给查询的是一个偏置，处处相同。Shaw 最初的方法还有一扇侧门：可以给值也加上向量。
 
@@ -776,7 +778,7 @@ assert trains == ["learned", "Shaw", "Transformer-XL", "T5"]
 #
 # !!! note "Often said, not so: without positions the output is the same for every order"
 #     That would be *invariance*. Each token keeps its vector, and the vectors stand in the new
-#     order: *equivariance*. Only a sum or a mean over the places makes it invariant.
+#     order: *equivariance*. Take a sum or a mean over the places, and it becomes invariant.
 #
 # !!! note "Often said, not so: without positions a decoder knows no order"
 #     With two causal layers [it does](#causal), and [learns to use it](#experiment). Nor does the
@@ -792,7 +794,7 @@ assert trains == ["learned", "Shaw", "Transformer-XL", "T5"]
 # ## 常见的误解 {#not-so}
 #
 # !!! note "常见的误解：没有位置，什么顺序的输出都相同"
-#     那是*不变性*。实际上每个词元保住自己的向量，这些向量按新顺序排列，这是*等变性*。要沿位置求和或取平均，才变成不变。
+#     那是*不变性*。实际上每个词元保住自己的向量，这些向量按新顺序排列，这是*等变性*。要沿位置求和或取平均，输出才不变。
 #
 # !!! note "常见的误解：没有位置，解码器就不知道顺序"
 #     有两个因果层，[它就知道](#causal)，而且[学得会用](#experiment)。反过来，掩码也没有把一切都说出来：只有一层时，最后一个输出只知道那一袋词元。
@@ -823,10 +825,10 @@ assert (backward - with_positions(causal_alibi[0], x).flip(0)).abs().max() > 0.0
 # ALiBi's usual home, the mask adds the direction.
 
 # %% [markdown] lang="zh" role="claim"
-# {{ len(encodings) - 1 }} 种编码里，只有对称的 ALiBi 给一句话和它的镜像同样的向量，只是倒过来排，误差在 10⁻¹² 以内。别的顺序变化它是看得出的。ALiBi 通常用在因果层里，那里有掩码来补上方向。
+# {{ len(encodings) - 1 }} 种编码里，只有对称的 ALiBi 给一句话和它的镜像同样的向量，只是倒过来排，误差在 10⁻¹² 以内。别的顺序变化，它看得出来。ALiBi 通常用在因果层里，那里由掩码补上方向。
 
 # %% [markdown] lang="en"
-# !!! note "Often said, not so: position p is the word number p + 1"
+# !!! note "Often said, not so: position p is word number p + 1"
 #     Positions number tokens, not words, and `[CLS]` is one of them. In the real sentences above
 #     position 0 belongs to `[CLS]`, and "dog", the second word, stands at position
 #     {{ tokenizer.convert_ids_to_tokens(dog_bites[0].tolist()).index("dog") }}.
@@ -844,7 +846,7 @@ assert (backward - with_positions(causal_alibi[0], x).flip(0)).abs().max() > 0.0
 #   tokens, and the outputs are the same, reordered. It holds for trained weights and for whole
 #   encoders.
 # - With a position encoding it does not hold, and that is the encoding's purpose.
-# - A causal mask lets some order through. One layer gives each place the bag of what stands before;
+# - A causal mask lets some order through. One layer gives each place the bag of what it sees;
 #   two layers can read the order.
 # - Positions come in by three doors: into the input, into queries and keys, into the scores.
 
@@ -854,7 +856,7 @@ assert (backward - with_positions(causal_alibi[0], x).flip(0)).abs().max() > 0.0
 # - 查表时，同一个词在哪里得到的向量都一样。注意力是加权求和，而求和不分先后。
 # - 所以没有位置、没有掩码的自注意力是置换等变的：词元重排，输出不变，只是跟着重排。训练好的权重如此，整个编码器也如此。
 # - 加上位置编码，这个性质就没有了；位置编码要的正是这一点。
-# - 因果掩码会漏进来一点顺序。一层让每个位置得到前面的一袋词元，两层就能读出顺序。
+# - 因果掩码会让一点顺序漏进来。一层让每个位置得到它看得到的那一袋词元，两层就能读出顺序。
 # - 位置从三扇门进来：输入、查询和键、分数。
 
 # %% [markdown] lang="en"
@@ -909,10 +911,10 @@ assert torch.equal((weights_seen @ value)[1:], (weights_seen @ marker_later)[1:]
 assert (weights_seen @ marker_later)[0] == 0
 
 # %% [markdown] lang="en" role="claim"
-# The answer to this exercise was run.
+# The answer to this exercise was checked by running it.
 
 # %% [markdown] lang="zh" role="claim"
-# 这道练习的答案已运行。
+# 这道练习的答案已用代码验证。
 
 # %% [markdown] lang="en"
 # **2.** Five different tokens; the last one stays, the four before it are put in every order. How
@@ -951,10 +953,10 @@ counts
 assert counts == [1, 1, math.factorial(4)]
 
 # %% [markdown] lang="en" role="claim"
-# The answer to this exercise was run.
+# The answer to this exercise was checked by running it.
 
 # %% [markdown] lang="zh" role="claim"
-# 这道练习的答案已运行。
+# 这道练习的答案已用代码验证。
 
 # %% [markdown] lang="en"
 # **3.** Find the fault. A program that feeds an encoder one text at a time makes the positions by
@@ -988,10 +990,10 @@ assert change(lambda x: with_given(x, torch.zeros(3, dtype=torch.int64)), x, ord
 assert change(lambda x: with_given(x, torch.arange(3)), x, order) > 0.01
 
 # %% [markdown] lang="en" role="claim"
-# The answer to this exercise was run.
+# The answer to this exercise was checked by running it.
 
 # %% [markdown] lang="zh" role="claim"
-# 这道练习的答案已运行。
+# 这道练习的答案已用代码验证。
 
 # %% [markdown] lang="en"
 # **4.** Which of these functions of $X$, shape `[S, D]`, are permutation equivariant: a linear layer,
@@ -1027,10 +1029,10 @@ kept
 assert list(kept.values()) == [True, True, True, False, False]
 
 # %% [markdown] lang="en" role="claim"
-# The answer to this exercise was run.
+# The answer to this exercise was checked by running it.
 
 # %% [markdown] lang="zh" role="claim"
-# 这道练习的答案已运行。
+# 这道练习的答案已用代码验证。
 
 # %% [markdown] lang="en"
 # ## Quiz {#quiz}
@@ -1080,8 +1082,8 @@ best_blind = max(results[name][0] for name in blind)
 #     每个词元看到的还是原来那一袋，所以谁也不会得到新向量。要得到新向量，得有位置。
 
 # %% [markdown] lang="en" role="quiz"
-# An encoder without positions is trained to tell 小明喜欢小红 from 小红喜欢小明, from the mean of its
-# outputs. What comes of it?
+# An encoder without positions is trained to tell 小明喜欢小红 from 小红喜欢小明, from the mean of its outputs.
+# What happens?
 #
 # - {{ not means_equal }} It learns it, if it has enough layers
 #
@@ -1186,8 +1188,8 @@ best_blind = max(results[name][0] for name in blind)
 #
 # - {{ mirrored["sinusoidal"] < 1e-9 }} sinusoidal
 #
-#     The dot product of two of its rows is even, but the rows are added to the tokens and pass
-#     through the query and key weights, which tell left from right.
+#     The dot product of two of its rows is the same to either side, but the rows are added to the
+#     tokens and pass through the query and key weights, which tell left from right.
 #
 # - {{ mirrored["T5"] < 1e-9 }} T5's bias for encoders
 #

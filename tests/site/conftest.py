@@ -51,17 +51,19 @@ def paths(site: Path) -> list[str]:
 def samples(paths: list[str]) -> list[str]:
     """For what takes a second a page or more: pages of every kind, in both languages.
 
-    Of what one template or one plan makes, some: each lesson in one language, every ninth page of
-    the reference, every fifth fault. The languages have other ones.
+    The home pages, and some of each kind that one plan or one template makes; the languages have
+    other ones of them.
     """
+    steps = {"": 3, "lessons": 4, "faults": 9, "api": 15}
+    homes = ["index.html", "zh/index.html"]
     kinds: dict[str, list[str]] = {}
     for path in paths:
         kinds.setdefault(Path(path.removeprefix("zh/")).parent.name, []).append(path)
-    steps = {"api": 9, "faults": 5}
-    chosen = [path for kind, step in steps.items() for path in kinds.pop(kind, [])[::step]]
-    half = len(kinds["lessons"]) // 2
-    english, chinese = kinds["lessons"][:half], kinds["lessons"][half:]
-    return [*kinds[""], *english[::2], *chinese[1::2], *chosen]
+    return homes + [
+        path
+        for kind, found in kinds.items()
+        for path in [path for path in found if path not in homes][:: steps[kind]]
+    ]
 
 
 class Watched:

@@ -10,7 +10,7 @@ from tests.site.conftest import Open, collected
 from tests.site.test_look import to_mode
 
 
-@pytest.mark.parametrize(("width", "part"), [(1280, ""), (390, "lookup")])
+@pytest.mark.parametrize(("width", "part"), [(1280, ""), (390, "index")])
 def test_axe_finds_nothing(watch: Open, samples: list[str], width: int, part: str) -> None:
     watched = watch(viewport={"width": width, "height": 900}, reduced_motion="reduce")
     with collected() as problems:
