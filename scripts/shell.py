@@ -309,7 +309,7 @@ class _Files:
 
     def hear(self, event: str, args: tuple) -> None:
         """What `sys.addaudithook` calls. What native code opens by itself is not heard."""
-        if event in self.READ:
+        if event in self.READ and not _imports():
             self._note(args[0], writes=event == "open" and bool((args[2] or 0) & _WRITING))
         elif event in self.WRITTEN:
             for name in args[: 2 if event == "os.rename" else 1]:
@@ -342,6 +342,11 @@ class _Files:
                 found[relative.as_posix()] = digest(path)
                 settled = settled and self.stamps.get(path, ()) == _stamp(path)
         return found, settled
+
+
+def _imports() -> bool:
+    """Whether it is Python's import system that looks for a module, in every folder of the path."""
+    return "importlib" in sys._getframe(2).f_code.co_filename
 
 
 def _stamp(path: Path) -> tuple[int, ...]:

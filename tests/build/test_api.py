@@ -520,4 +520,5 @@ def test_the_reference_has_its_words(language: str) -> None:
 def test_the_real_lessons_use_the_package(package: griffe.Module) -> None:
     names = api_links.Names(package)
     for read in api_links.lessons(DOCS):
-        assert names.in_lesson(read), read.name
+        if read.name.startswith("lessons/"):  # a fault may do with plain torch
+            assert names.in_lesson(read), read.name
