@@ -12,6 +12,7 @@ from tokpos.figures._plane import Plane
 WIDTH = 520.0
 SMALL = 13.0
 WORDS = ("cat", "dog", "apple")
+_FED = ("raw ID", "scaled ID", "one-hot", "embedding")  # what a classifier may be fed
 
 _Along = tuple[Sequence[int], Sequence[int]]
 """For each ID in its order, 0 or 1: the right kind, and the kind that was answered."""
@@ -222,4 +223,4 @@ def gallery() -> Iterator[Figure]:
     yield two_numberings()
     yield answers_along_ids((kinds, threshold), (mixed, threshold))
     after = _share(mixed, threshold)
-    yield accuracies({"raw ID": ([1.0], [after]), "embedding": ([1.0], [1.0])})
+    yield accuracies({kind: ([1.0], [after if "ID" in kind else 1.0]) for kind in _FED})
