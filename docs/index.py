@@ -47,7 +47,7 @@ m = {path.stem: minutes(path.stem) for path in Path("docs/lessons").glob("*.py")
 # %% [markdown] lang="en"
 # ## The lessons {#lessons}
 #
-# | | Lesson | The question | Best after | Minutes |
+# | No. | Lesson | The question | Best after | Minutes |
 # |---|---|---|---|---|
 # | 1 | [Tokens and IDs](lessons/tokens.md) | What does a model get instead of a sentence? | | {{ m["tokens"] }} |
 # | 2 | [Why the ID is not a number](lessons/not_a_number.md) | Why can nothing be computed with an ID? | 1 | {{ m["not_a_number"] }} |
@@ -83,7 +83,7 @@ m = {path.stem: minutes(path.stem) for path in Path("docs/lessons").glob("*.py")
 # %% [markdown] lang="zh"
 # ## 课程目录 {#lessons}
 #
-# | | 课 | 回答的问题 | 最好先读 | 分钟 |
+# | 序 | 课 | 回答的问题 | 最好先读 | 分钟 |
 # |---|---|---|---|---|
 # | 1 | [词元与 ID](lessons/tokens.md) | 模型拿到的不是句子，那是什么？ | | {{ m["tokens"] }} |
 # | 2 | [为什么 ID 不是数](lessons/not_a_number.md) | 为什么不能拿 ID 来计算？ | 1 | {{ m["not_a_number"] }} |

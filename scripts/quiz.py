@@ -73,6 +73,8 @@ def _faults(source: str) -> list[str]:
         found.append("a quiz has three options or more: `- {{ expression }} text`")
     found += [f"the option {o.text!r} does not say why" for o in question.options if not o.why]
     found += [f'the option {o.text!r}: write “ ” for "' for o in question.options if '"' in o.text]
+    mute = [o.text for o in question.options if re.fullmatch(r"\$[^$]+\$", o.text)]
+    found += [f"the option {text!r} has no words: a formula alone is not read out" for text in mute]
     typed = [o.text for o in question.options if not o.verdict.startswith("{{")]
     found += [f"the option {text!r} is judged by hand: use an expression" for text in typed]
     return found

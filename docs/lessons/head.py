@@ -951,7 +951,7 @@ quiz_score = (torch.tensor([[2.0, 0.0], [5.0, 5.0]]) @ torch.tensor([2.0, 0.0]))
 #
 #     Two modules, but one parameter: `parameters()` hands out each object once.
 #
-# - {{ quiz_numbers == V * D }} $VD$
+# - {{ quiz_numbers == V * D }} $VD$ numbers
 #
 #     One matrix, counted once, with one entry in the optimizer.
 #
@@ -966,7 +966,7 @@ quiz_score = (torch.tensor([[2.0, 0.0], [5.0, 5.0]]) @ torch.tensor([2.0, 0.0]))
 #
 #     模块有两个，参数只有一个：`parameters()` 对每个对象只给一次。
 #
-# - {{ quiz_numbers == V * D }} $VD$
+# - {{ quiz_numbers == V * D }} $VD$ 个数
 #
 #     一个矩阵，只算一次，在优化器里也只占一项。
 #

@@ -764,7 +764,7 @@ base = {
 size = {name: sum(w.numel() for w in module.parameters()) for name, module in base.items()}
 
 # %% [markdown] lang="en"
-# | | Shaw | Transformer-XL | T5 |
+# | What | Shaw | Transformer-XL | T5 |
 # |---|---|---|---|
 # | term | $q_i \cdot a_{j-i}$ | $q_i \cdot r_{i-j} + u \cdot k_j + v \cdot r_{i-j}$ | $b_{\mathrm{bucket}(j-i)}$ |
 # | stands | inside the division | inside the division | without a division |
@@ -777,7 +777,7 @@ size = {name: sum(w.numel() for w in module.parameters()) for name, module in ba
 # In Transformer-XL nearly all of them are the matrix $W_R$.
 
 # %% [markdown] lang="zh"
-# | | Shaw | Transformer-XL | T5 |
+# | 方面 | Shaw | Transformer-XL | T5 |
 # |---|---|---|---|
 # | 加的项 | $q_i \cdot a_{j-i}$ | $q_i \cdot r_{i-j} + u \cdot k_j + v \cdot r_{i-j}$ | $b_{\mathrm{bucket}(j-i)}$ |
 # | 加在哪里 | 除法之前 | 除法之前 | 没有除法 |

@@ -585,7 +585,7 @@ assert gpt.pieces("龍好")[0].owners == (0, 0, 0, 1, 1)
 #
 # Tokenizer and embedding table are often named in one breath. They are two things.
 #
-# | | tokenizer | embedding table |
+# | What | tokenizer | embedding table |
 # |---|---|---|
 # | holds | the vocabulary, and the rules for cutting | $V \times D$ numbers |
 # | takes | a text | token IDs |
@@ -601,7 +601,7 @@ assert gpt.pieces("龍好")[0].owners == (0, 0, 0, 1, 1)
 #
 # 分词器和嵌入表常常一起提到，其实是两样东西。
 #
-# | | 分词器 | 嵌入表 |
+# | 方面 | 分词器 | 嵌入表 |
 # |---|---|---|
 # | 里面有 | 词表和切分规则 | $V \times D$ 个数 |
 # | 输入 | 文本 | 词元 ID |

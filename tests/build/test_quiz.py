@@ -99,6 +99,7 @@ FORMS = {
     "two options": ("# - {{ 1 + x == 11 }} `11`\n", "# or\n", "three options or more"),
     "no reason": ("#     That would be `x` alone.\n", "", "does not say why"),
     "judged by hand": ("{{ 1 + x == 1 }}", "False", "judged by hand"),
+    "a formula alone": ("`1`\n", "$1$\n", "has no words"),
     "a quote": ("`1`\n", 'the "one"\n', "write “ ”"),
 }
 
