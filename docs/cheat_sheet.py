@@ -1,13 +1,13 @@
 # %% [markdown] lang="en"
 # # Cheat sheet
 #
-# From a sentence to the first attention layer on one page, to print. $B$ batch, $S$ sequence, $D$
+# <span class="one-page"></span>From a sentence to the first attention layer on one page, to print. $B$ batch, $S$ sequence, $D$
 # model width, $V$ vocabulary, $H$ heads, $d = D/H$.
 
 # %% [markdown] lang="zh"
 # # 速查表
 #
-# 从一句话到第一个注意力层，一页纸，可以打印。$B$ 批量，$S$ 序列长度，$D$ 模型维度，$V$ 词表（vocabulary）大小，$H$ 头数，$d = D/H$。
+# <span class="one-page"></span>从一句话到第一个注意力层，一页纸，可以打印。$B$ 批量，$S$ 序列长度，$D$ 模型维度，$V$ 词表（vocabulary）大小，$H$ 头数，$d = D/H$。
 
 # %% hide=true
 import torch
@@ -111,7 +111,7 @@ buckets = t5_buckets(-distances, bidirectional=False).tolist()
 # | ALiBi，8 个头 | {{ ", ".join(f"1/{slope}" for slope in slopes) }} |
 # | T5 的桶，因果，距离 0、15、16、32、127 | {{ buckets }} |
 
-# %% check=true
+# %% check=true hide=true
 by_hand = x @ table.weight.T
 assert torch.equal(by_hand, nn.functional.linear(x, table.weight))
 turns = torch.exp(1j * frequencies(4))  # position 1, as complex numbers in float64

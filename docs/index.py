@@ -26,43 +26,25 @@ road()
 # %% [markdown] lang="zh" role="caption"
 # 从一句话到第一个注意力层的路。
 
-# %% hide=true
-import re
-from pathlib import Path
-
-
-def minutes(name):
-    """Reading time of a lesson: its words in one language or the other, and its lines of code."""
-    text = Path(f"docs/lessons/{name}.py").read_text(encoding="utf-8")
-    cells = re.split(r"^# %%", text, flags=re.MULTILINE)
-    prose = {language: [c for c in cells if f'lang="{language}"' in c] for language in ("en", "zh")}
-    code = sum(cell.count("\n") for cell in cells if "lang=" not in cell and "hide=" not in cell)
-    words = len(re.findall(r"[A-Za-z]+", " ".join(prose["en"])))
-    characters = len(re.findall(r"[\u4e00-\u9fff]", " ".join(prose["zh"])))
-    return round((words / 220 + characters / 350) / 2 + code / 25)
-
-
-m = {path.stem: minutes(path.stem) for path in Path("docs/lessons").glob("*.py")}
-
 # %% [markdown] lang="en"
 # ## The lessons {#lessons}
 #
 # | No. | Lesson | The question | Best after | Minutes |
 # |---|---|---|---|---|
-# | 1 | [Tokens and IDs](lessons/tokens.md) | What does a model get instead of a sentence? | | {{ m["tokens"] }} |
-# | 2 | [Why the ID is not a number](lessons/not_a_number.md) | Why can nothing be computed with an ID? | 1 | {{ m["not_a_number"] }} |
-# | 3 | [The table](lessons/lookup.md) | How does a number become a vector? | 1 | {{ m["lookup"] }} |
-# | 4 | [The table learns](lessons/learning.md) | Which rows move, and why do some come to be alike? | 3 | {{ m["learning"] }} |
-# | 5 | [The way out](lessons/head.md) | How does a vector become a token again? | 3 | {{ m["head"] }} |
-# | 6 | [BERT's embedding layer](lessons/bert_embeddings.md) | What does BERT's first layer do, number by number? | 3 | {{ m["bert_embeddings"] }} |
-# | 7 | [Shapes and broadcasting](lessons/broadcasting.md) | How can unequal shapes be added? | 3 | {{ m["broadcasting"] }} |
-# | 8 | [Why positions at all](lessons/why_positions.md) | Does attention not see the order by itself? | 3 | {{ m["why_positions"] }} |
-# | 9 | [Sinusoidal positions](lessons/sinusoidal.md) | How do waves tell where a token stands? | 7, 8 | {{ m["sinusoidal"] }} |
-# | 10 | [Learned positions](lessons/learned.md) | What if the positions are a table too? | 8 | {{ m["learned"] }} |
-# | 11 | [Relative positions](lessons/relative.md) | How does a model learn "two to the left"? | 8 | {{ m["relative"] }} |
-# | 12 | [RoPE](lessons/rope.md) | Why turn queries and keys? | 9, 11 | {{ m["rope"] }} |
-# | 13 | [ALiBi](lessons/alibi.md) | How far does a plain penalty on distance get? | 11 | {{ m["alibi"] }} |
-# | 14 | [Choosing](lessons/choosing.md) | Which one, for what? | 9 to 13 | {{ m["choosing"] }} |
+# | 1 | [Tokens and IDs](lessons/tokens.md) | What does a model get instead of a sentence? | | <span data-minutes="tokens"></span> |
+# | 2 | [Why the ID is not a number](lessons/not_a_number.md) | Why can nothing be computed with an ID? | 1 | <span data-minutes="not_a_number"></span> |
+# | 3 | [The table](lessons/lookup.md) | How does a number become a vector? | 1 | <span data-minutes="lookup"></span> |
+# | 4 | [The table learns](lessons/learning.md) | Which rows move, and why do some come to be alike? | 3 | <span data-minutes="learning"></span> |
+# | 5 | [The way out](lessons/head.md) | How does a vector become a token again? | 3 | <span data-minutes="head"></span> |
+# | 6 | [BERT's embedding layer](lessons/bert_embeddings.md) | What does BERT's first layer do, number by number? | 3 | <span data-minutes="bert_embeddings"></span> |
+# | 7 | [Shapes and broadcasting](lessons/broadcasting.md) | How can unequal shapes be added? | 3 | <span data-minutes="broadcasting"></span> |
+# | 8 | [Why positions at all](lessons/why_positions.md) | Does attention not see the order by itself? | 3 | <span data-minutes="why_positions"></span> |
+# | 9 | [Sinusoidal positions](lessons/sinusoidal.md) | How do waves tell where a token stands? | 7, 8 | <span data-minutes="sinusoidal"></span> |
+# | 10 | [Learned positions](lessons/learned.md) | What if the positions are a table too? | 8 | <span data-minutes="learned"></span> |
+# | 11 | [Relative positions](lessons/relative.md) | How does a model learn "two to the left"? | 8 | <span data-minutes="relative"></span> |
+# | 12 | [RoPE](lessons/rope.md) | Why turn queries and keys? | 9, 11 | <span data-minutes="rope"></span> |
+# | 13 | [ALiBi](lessons/alibi.md) | How far does a plain penalty on distance get? | 11 | <span data-minutes="alibi"></span> |
+# | 14 | [Choosing](lessons/choosing.md) | Which one, for what? | 9 to 13 | <span data-minutes="choosing"></span> |
 #
 # A lesson that you have read to its end gets a mark here and in the navigation. The marks stay in
 # your browser.
@@ -85,20 +67,20 @@ m = {path.stem: minutes(path.stem) for path in Path("docs/lessons").glob("*.py")
 #
 # | 序 | 课 | 回答的问题 | 最好先读 | 分钟 |
 # |---|---|---|---|---|
-# | 1 | [词元与 ID](lessons/tokens.md) | 模型拿到的不是句子，那是什么？ | | {{ m["tokens"] }} |
-# | 2 | [为什么 ID 不是数](lessons/not_a_number.md) | 为什么不能拿 ID 来计算？ | 1 | {{ m["not_a_number"] }} |
-# | 3 | [嵌入表（embedding table）](lessons/lookup.md) | 一个数怎样变成一个向量？ | 1 | {{ m["lookup"] }} |
-# | 4 | [嵌入表怎样学习](lessons/learning.md) | 哪些行会动？为什么有些行越来越像？ | 3 | {{ m["learning"] }} |
-# | 5 | [从向量回到词元](lessons/head.md) | 向量怎样又变成词元？ | 3 | {{ m["head"] }} |
-# | 6 | [BERT 的嵌入层](lessons/bert_embeddings.md) | BERT 的第一层到底算了什么？ | 3 | {{ m["bert_embeddings"] }} |
-# | 7 | [形状与广播（broadcasting）](lessons/broadcasting.md) | 形状不同，为什么也能相加？ | 3 | {{ m["broadcasting"] }} |
-# | 8 | [为什么需要位置](lessons/why_positions.md) | 注意力自己看不出顺序吗？ | 3 | {{ m["why_positions"] }} |
-# | 9 | [正弦位置编码（sinusoidal position encoding）](lessons/sinusoidal.md) | 一组波怎样说明词元在哪儿？ | 7、8 | {{ m["sinusoidal"] }} |
-# | 10 | [可学习的位置](lessons/learned.md) | 如果位置也是一张表呢？ | 8 | {{ m["learned"] }} |
-# | 11 | [相对位置](lessons/relative.md) | 怎样让模型学会“往左两个”？ | 8 | {{ m["relative"] }} |
-# | 12 | [旋转位置编码（RoPE）](lessons/rope.md) | 为什么要旋转查询和键？ | 9、11 | {{ m["rope"] }} |
-# | 13 | [ALiBi（带线性偏置的注意力）](lessons/alibi.md) | 只按距离扣分，能走多远？ | 11 | {{ m["alibi"] }} |
-# | 14 | [怎样选择](lessons/choosing.md) | 哪一种，用在哪里？ | 9 至 13 | {{ m["choosing"] }} |
+# | 1 | [词元与 ID](lessons/tokens.md) | 模型拿到的不是句子，那是什么？ | | <span data-minutes="tokens"></span> |
+# | 2 | [为什么 ID 不是数](lessons/not_a_number.md) | 为什么不能拿 ID 来计算？ | 1 | <span data-minutes="not_a_number"></span> |
+# | 3 | [嵌入表（embedding table）](lessons/lookup.md) | 一个数怎样变成一个向量？ | 1 | <span data-minutes="lookup"></span> |
+# | 4 | [嵌入表怎样学习](lessons/learning.md) | 哪些行会动？为什么有些行越来越像？ | 3 | <span data-minutes="learning"></span> |
+# | 5 | [从向量回到词元](lessons/head.md) | 向量怎样又变成词元？ | 3 | <span data-minutes="head"></span> |
+# | 6 | [BERT 的嵌入层](lessons/bert_embeddings.md) | BERT 的第一层到底算了什么？ | 3 | <span data-minutes="bert_embeddings"></span> |
+# | 7 | [形状与广播（broadcasting）](lessons/broadcasting.md) | 形状不同，为什么也能相加？ | 3 | <span data-minutes="broadcasting"></span> |
+# | 8 | [为什么需要位置](lessons/why_positions.md) | 注意力自己看不出顺序吗？ | 3 | <span data-minutes="why_positions"></span> |
+# | 9 | [正弦位置编码（sinusoidal position encoding）](lessons/sinusoidal.md) | 一组波怎样说明词元在哪儿？ | 7、8 | <span data-minutes="sinusoidal"></span> |
+# | 10 | [可学习的位置](lessons/learned.md) | 如果位置也是一张表呢？ | 8 | <span data-minutes="learned"></span> |
+# | 11 | [相对位置](lessons/relative.md) | 怎样让模型学会“往左两个”？ | 8 | <span data-minutes="relative"></span> |
+# | 12 | [旋转位置编码（RoPE）](lessons/rope.md) | 为什么要旋转查询和键？ | 9、11 | <span data-minutes="rope"></span> |
+# | 13 | [ALiBi（带线性偏置的注意力）](lessons/alibi.md) | 只按距离扣分，能走多远？ | 11 | <span data-minutes="alibi"></span> |
+# | 14 | [怎样选择](lessons/choosing.md) | 哪一种，用在哪里？ | 9 至 13 | <span data-minutes="choosing"></span> |
 #
 # 读到末尾的课，会在这里和导航里打上记号。记号只保存在你的浏览器里。
 #

@@ -23,6 +23,7 @@ from scripts import (
     lesson,
     palette,
     quiz,
+    reading,
     review,
     structure,
 )
@@ -273,7 +274,13 @@ class Book:
         text = assemble.page(
             page.lesson, page.result, language, words, names, page.problems, on_top=page.stale
         )
+        text = reading.put(text, lambda lesson: self.minutes(f"lessons/{lesson}", language))
         return text + assemble.reference(self.entries_used(page.lesson), words)
+
+    def minutes(self, name: str, language: str) -> int | None:
+        """How long a lesson takes to read; None where there is none that can be read."""
+        page = self.pages.get(name)
+        return reading.minutes(page.lesson, language) if page else None
 
     def entries_used(self, lesson: Lesson) -> list[str]:
         """The entries of the reference that a lesson uses."""

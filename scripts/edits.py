@@ -1,8 +1,9 @@
 """While the site is served: an edit of a lesson makes that lesson's pages again, and no others.
 
-What other pages take from a lesson is its title, its anchors, and which entries of the reference
-it uses. While these stay as they are, an edit can only change the lesson's own page, its notebook
-and its part of the search index. After any other change the site is built in full.
+What other pages take from a lesson is its title, its reading time, its anchors, and which entries
+of the reference it uses. While these stay as they are, an edit can only change the lesson's own
+page, its notebook and its part of the search index. After any other change the site is built in
+full.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from mkdocs.structure.files import Files, InclusionLevel
 from mkdocs.structure.nav import Navigation
 from mkdocs.structure.pages import Page as SitePage
 
-from scripts import session
+from scripts import reading, session
 from scripts.book import Page
 from scripts.files import digest
 
@@ -107,10 +108,12 @@ def _problems_elsewhere() -> bool:
     return bool(session.book.problems or session.book.unreadable or session.late_problems)
 
 
-def _taken(page: Page) -> tuple[list[str], list[str]]:
+def _taken(page: Page) -> list[Any]:
     """What other pages take from a lesson, besides its anchors."""
-    titles = [page.lesson.title(language) for language in session.book.languages]
-    return titles, session.book.entries_used(page.lesson)
+    lesson, languages = page.lesson, session.book.languages
+    titles = [lesson.title(language) for language in languages]
+    times = [reading.minutes(lesson, language) for language in languages]
+    return [titles, times, session.book.entries_used(lesson)]
 
 
 def _make(built: Built, names: list[str]) -> bool:

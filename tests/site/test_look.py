@@ -171,3 +171,11 @@ def test_paper_has_the_text_and_its_light_colors(watch: Open) -> None:
     ink = page.evaluate("getComputedStyle(document.querySelector('article h1')).color")
     assert luminance(ink) < 0.1
     assert luminance(color(page, "token")) < 0.3
+
+
+@pytest.mark.parametrize("folder", ["", "zh/"])
+def test_the_cheat_sheet_is_one_sheet_of_paper(watch: Open, folder: str) -> None:
+    watched = watch()
+    watched.go(f"{folder}cheat_sheet.html")
+    printed = watched.page.pdf(format="A4")
+    assert len(re.findall(rb"/Type\s*/Page\b", printed)) == 1
