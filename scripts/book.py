@@ -66,6 +66,7 @@ class Book:
         self.unreadable: dict[str, list[Problem]] = {}
         self.package: griffe.Module | None = None
         self.drawings: drawings.Drawings = {}
+        self.executor = Executor(root, self.cache)
         self.made: dict[str, tuple[list[str], Any]] = {}  # see `_kept`
 
     # The data files: read once a build
@@ -195,10 +196,9 @@ class Book:
         return problems, None if problems else api.load(self.root / "src", name)
 
     def _run(self, progress: Progress) -> None:
-        executor = Executor(self.root, self.cache)
         lessons = [page.lesson for page in self.pages.values()]
         galleries = drawings.galleries(self.package) if self.package else []
-        results, errors = executor.results([*lessons, *galleries], progress)
+        results, errors = self.executor.results([*lessons, *galleries], progress)
         for name, page in self.pages.items():
             page.result = results.get(name, {})
             page.problems += errors[name].problems if name in errors else []

@@ -16,6 +16,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -67,6 +68,8 @@ class Executor:
         self.root = root
         self.cache = cache
         self.source = root / "src"
+        self.ready: subprocess.Popen | None = None  # while serving, a process that waits for runs
+        self.unread = False  # whether it has not been asked yet if it is ready
 
     def results(
         self, lessons: list[Lesson], progress: Progress
@@ -126,6 +129,12 @@ class Executor:
 
     # Running
 
+    def keep_ready(self, lessons: list[Lesson]) -> None:
+        """While serving: import the libraries of lessons ahead, once for all runs to come."""
+        self.ready = self._start()
+        _send(self.ready, {"imports": _imports(lessons, self.source)})
+        self.unread = True
+
     def _run(self, lessons: list[Lesson], progress: Progress):
         """Yield (lesson, answer, error) for each lesson as it ends."""
         waiting = list(lessons)
@@ -149,7 +158,24 @@ class Executor:
                 progress(f"Lesson {lesson.name} {word}, {seconds:.1f} s ({ended}/{len(lessons)})")
                 yield lesson, answer, error
 
-    def _zygote(self) -> subprocess.Popen:
+    @contextmanager
+    def _zygote(self) -> Iterator[subprocess.Popen]:
+        """The process that was kept ready, or one for this run alone."""
+        if self.ready is None or self.ready.poll() is not None:
+            with self._start() as zygote:
+                yield zygote
+            return
+        try:
+            if self.unread:
+                _receive(self.ready)
+                self.unread = False
+            yield self.ready
+        except BaseException:  # lessons may still run in it
+            self.ready.kill()
+            self.ready.wait()
+            raise
+
+    def _start(self) -> subprocess.Popen:
         environment = os.environ | ENVIRONMENT
         environment["TOKPOS_ROOT"] = str(self.root.resolve())
         environment["TOKPOS_SOURCE"] = str(self.source)

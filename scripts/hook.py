@@ -390,6 +390,7 @@ def on_serve(
 ) -> LiveReloadServer:
     watched = [config.docs_dir, config.config_file_path, *config.watch]
     server.builder = edits.Rebuild(watched, builder)
+    session.book.executor.keep_ready([page.lesson for page in session.book.pages.values()])
     return server
 
 

@@ -1,12 +1,16 @@
 """`mkdocs serve` of a tiny site: one rebuild for an edit, errors on their page, recovery."""
 
+import os
 import re
+import signal
 import socket
 import subprocess
 import sys
 import threading
 import time
 import urllib.request
+from contextlib import suppress
+from pathlib import Path
 
 import pytest
 
@@ -179,6 +183,25 @@ def test_a_fault_of_a_page_shows_there_and_one_of_the_site_on_the_home_page(serv
     assert "docs/glossary.yml" in server.get("index.html")
     server.edit("docs/glossary.yml", "english: {", "english: {}")
     assert "build-error" not in server.get("index.html")
+
+
+def test_one_process_is_kept_ready_and_replaced_when_it_is_gone(server):
+    def ready() -> list[int]:
+        found = []
+        for entry in Path("/proc").glob("[0-9]*"):
+            with suppress(OSError):
+                parent = (entry / "stat").read_text().rpartition(")")[2].split()[1]
+                if b"scripts.zygote" in (entry / "cmdline").read_bytes():
+                    found += [int(entry.name)] if int(parent) == server.process.pid else []
+        return found
+
+    def run(old, new):
+        return runs(server.edit("docs/lessons/two.py", old, new))
+
+    (first,) = ready()
+    assert run("[1][1]", "[1][2]") == ["lessons/two"] and ready() == [first]
+    os.kill(first, signal.SIGKILL)
+    assert run("[1][2]", "[1][1]") == ["lessons/two"]
 
 
 def test_serving_starts_with_a_fault(tmp_path):
