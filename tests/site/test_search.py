@@ -97,3 +97,15 @@ def test_formulas_are_indexed_once(site: Path) -> None:
     doubled = [text for text in texts if re.search("[A-Za-z0-9=)]\u200b", text)]
     assert not doubled
     assert "data-search-exclude" not in "".join(p.read_text() for p in site.rglob("lookup.html"))
+
+
+def test_the_index_is_loaded_when_it_is_asked_for(watch: Open) -> None:
+    """It is larger than many pages, and its set-up keeps a processor busy."""
+    watched = watch()
+    loaded: list[str] = []
+    watched.page.on("request", lambda request: loaded.append(request.url))
+    watched.go("lessons/lookup.html")
+    watched.page.wait_for_timeout(500)
+    assert not [url for url in loaded if "search_index" in url]
+    ask(watched.page, "embedding")
+    assert len([url for url in loaded if "search_index" in url]) == 1

@@ -1,9 +1,35 @@
-// A stand-in for Worker, for pages opened from the file system: browsers start no worker there, and
-// the search lives in one. The script runs in a hidden frame instead. Unlike the stand-in that
-// Material would fetch from another host, it writes no inline script, so the page's security
-// policy can stay strict. Material's search looks for the name IFrameWorker.
+// Two things about Material's search, and so before its own script.
+//
+// It loads its index, larger than many pages, and sets it up on every page that is opened. Here both
+// wait until the reader turns to the search, or comes from one.
+//
+// Where pages are opened from the file system, browsers start no worker, and the search lives in
+// one. The script runs in a hidden frame instead. Unlike the stand-in that Material would fetch from
+// another host, it writes no inline script, so the page's security policy can stay strict.
 (function () {
   "use strict";
+  const asked = new Promise((resolve) => {
+    if (/[?&][hq]=/.test(location.search)) resolve();
+    for (const turn of ["focusin", "pointerover"]) {
+      addEventListener(turn, ({ target }) => {
+        if (target.closest?.(".md-search, [for=__search]")) resolve();
+      });
+    }
+  });
+
+  class LaterRequest extends XMLHttpRequest {
+    open(method, url, ...more) {
+      this.waits = url.endsWith("/search_index.json");
+      super.open(method, url, ...more);
+    }
+
+    send(...body) {
+      if (this.waits) asked.then(() => super.send(...body));
+      else super.send(...body);
+    }
+  }
+  window.XMLHttpRequest = LaterRequest;
+
   if (location.protocol !== "file:") return;
 
   class IFrameWorker extends EventTarget {
@@ -27,7 +53,7 @@
     }
 
     postMessage(data) {
-      this.ready.then(() => {
+      Promise.all([this.ready, asked]).then(() => {
         const message = new MessageEvent("message", { data: structuredClone(data) });
         this.frame.contentWindow.dispatchEvent(message);
       });
