@@ -7,6 +7,7 @@ writes past `sys.stdout` and `sys.stderr` is seen as well.
 from __future__ import annotations
 
 import contextlib
+import gc
 import json
 import os
 import re
@@ -35,6 +36,7 @@ ADDRESS = re.compile(r"\b0x[0-9a-f]{6,}\b")
 MOST_OUTPUT = 1 << 20  # bytes one cell may print
 MOST_FILE = 1 << 30  # bytes a lesson may write to one file
 MOST_MEMORY = 6 << 30  # bytes a lesson may take
+GRACE = 2.0  # seconds in which a thread that was told to end may do so
 _WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT
 
 
@@ -257,7 +259,11 @@ def _judge_warnings(step: dict, caught: list, outputs: list[dict], name: str) ->
 
 
 def _judge_left(threads: set[threading.Thread]) -> None:
-    names = [f"the thread {thread.name}" for thread in threads]
+    if threads:
+        gc.collect()  # a pool's threads end with the pool
+    for thread in threads:
+        thread.join(GRACE)
+    names = [f"the thread {thread.name}" for thread in threads if thread.is_alive()]
     for pid, name in _children():
         os.kill(pid, signal.SIGKILL)
         names.append(f"the process {name}")

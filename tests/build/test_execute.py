@@ -253,6 +253,19 @@ def test_lessons_that_misbehave_leave_the_project_as_it_was(misbehaved):
     assert (project.root / "data.txt").read_text() == "1"
 
 
+def test_a_thread_that_was_told_to_end_may_do_so(project):
+    """transformers, having read a model's weights, does not wait for its threads."""
+    body = """\
+        # %%
+        import time
+        from concurrent.futures import ThreadPoolExecutor
+        pool = ThreadPoolExecutor(1)
+        _ = pool.submit(time.sleep, 0.5)
+        pool.shutdown(wait=False)
+        """
+    assert outputs(project, body) == []
+
+
 def test_what_a_lesson_starts_ends_with_it(project):
     body = (
         "# %%\nimport subprocess\np = subprocess.Popen(['sleep', '60'], start_new_session=True)\n"
