@@ -25,7 +25,6 @@ import urllib.request
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
-from functools import partial
 from math import log
 from pathlib import Path
 from statistics import linear_regression, median
@@ -41,7 +40,7 @@ from tokpos.results import record
 ROOT = Path(__file__).resolve().parents[1]
 COPIED = ("docs", "src", "scripts", "mkdocs.yml", "mkdocs.zh.yml", "pyproject.toml")
 BUILD = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet"]
-LESSONS = 14  # of the whole course
+EDITED = "lessons/lookup"
 SIZES = (14, 50, 200)
 
 
@@ -93,34 +92,24 @@ def project(folder: Path) -> Path:
     return folder
 
 
-def course(folder: Path, count: int, small: bool = False) -> Path:
-    """A project of `count` lessons without a reference: the real lessons in turn, or small ones."""
+def course(folder: Path, count: int) -> Path:
+    """A project of `count` small lessons, without a reference."""
     project(folder)
-    lessons = folder / "docs/lessons"
-    bodies = [path.read_text(encoding="utf-8") for path in sorted(lessons.glob("*.py"))]
-    for path in [*lessons.glob("*.py"), *(folder / "docs").glob("*.py")]:
-        path.unlink()
+    docs = folder / "docs"
+    for made in (*docs.rglob("*.py"), *docs.rglob("*.md"), docs / "reviewed.json"):
+        made.unlink()
     names = [f"lesson_{number:03}" for number in range(count)]
     for number, name in enumerate(names):
-        body = SMALL.replace("NUMBER", str(number)) if small else bodies[number % len(bodies)]
-        (lessons / f"{name}.py").write_text(_alone(body), encoding="utf-8")
-    settings = yaml.safe_load((folder / "docs/site.yml").read_text(encoding="utf-8"))
+        body = SMALL.replace("NUMBER", str(number))
+        (docs / "lessons" / f"{name}.py").write_text(body, encoding="utf-8")
+    settings = yaml.safe_load((docs / "site.yml").read_text(encoding="utf-8"))
     part = {"title": {"en": "Lessons", "zh": "课程"}, "lessons": names}
     kept = {key: value for key, value in settings.items() if key != "package"} | {"parts": [part]}
-    (folder / "docs/site.yml").write_text(yaml.safe_dump(kept, allow_unicode=True), "utf-8")
-    (folder / "docs/reviewed.json").unlink()
+    (docs / "site.yml").write_text(yaml.safe_dump(kept, allow_unicode=True), encoding="utf-8")
     for language in ("en", "zh"):
-        for page in (folder / "docs" / language).glob("*.md"):
-            page.unlink()
         home = f"# Home\n\n[A lesson](lessons/{names[0]}.md).\n"
-        (folder / "docs" / language / "index.md").write_text(home, encoding="utf-8")
+        (docs / language / "index.md").write_text(home, encoding="utf-8")
     return folder
-
-
-def _alone(body: str) -> str:
-    """A lesson without links to pages and entries that the copy does not have."""
-    body = re.sub(r"\]\([\w./-]+\.md(#[\w-]+)?\)", "](https://example.org)", body)
-    return re.sub(r"\[(`?[^\]\[\n]+`?)\]\[[\w.]*\]", r"\1", body)
 
 
 _PROSE = """\
@@ -323,24 +312,35 @@ def costs(root: Path, work: Path, rounds: int) -> dict[str, Any]:
 
 
 def measure_builds(rounds: int) -> dict[str, Any]:
-    """The project itself, and a course of real lessons without a reference."""
-    found = {}
-    kinds: dict[str, Callable[[Path], Path]] = {
-        "site": project,
-        "course": partial(course, count=LESSONS),
+    """The project's builds, cold and warm, beside its pages in plain MkDocs and mkdocs-jupyter."""
+    cold, warm, cpu = [], [], []
+    with tempfile.TemporaryDirectory() as work:
+        root = project(Path(work, "project"))
+        for _ in range(rounds):
+            shutil.rmtree(root / ".cache", ignore_errors=True)
+            cold.append(timed(BUILD, root))
+            cpu.append(cells_cpu(root))
+            warm.append(timed(BUILD, root))
+        pages = executed_pages(root)
+        homes = plain(Path(work, "plain"), root, pages)
+        simple = [plain_build(homes) for _ in range(rounds)]
+        jupyter = plain_build(notebooks(root, Path(work, "jupyter")))
+    return {
+        "pages": sum(len(texts) for texts in pages.values()),
+        "cells_cpu": median(cpu),
+        "cold": middle(cold),
+        "warm": middle(warm),
+        "plain": middle(simple),
+        "jupyter": jupyter,
     }
-    for name, make in kinds.items():
-        with tempfile.TemporaryDirectory() as work:
-            found[name] = costs(make(Path(work, "project")), Path(work), rounds)
-    return found
 
 
 def measure_edits(rounds: int) -> dict[str, Any]:
     """Seconds until the open page has an edit of a paragraph, and of a code cell."""
     prose, code = [], []
     with tempfile.TemporaryDirectory() as work:
-        root = course(Path(work, "project"), LESSONS)
-        lesson, page = root / "docs/lessons/lesson_001.py", "lessons/lesson_001.html"
+        root = project(Path(work, "project"))
+        lesson, page = root / f"docs/{EDITED}.py", f"{EDITED}.html"
         with served(root) as (address, said):
             title = lesson.read_text(encoding="utf-8").split("\n")[1]
             for n in range(rounds):
@@ -349,14 +349,9 @@ def measure_edits(rounds: int) -> dict[str, Any]:
             for n in range(rounds):
                 edited = f"# %%\nprint('output', {n})\n# %%\n"
                 code.append(until_shown(address, page, lesson, "# %%\n", edited, f"output {n}\n"))
-            own = re.findall(r"Lesson lessons/lesson_001 ran, ([\d.]+) s", "".join(said))
+            own = re.findall(rf"Lesson {EDITED} ran, ([\d.]+) s", "".join(said))
     assert len(own) == rounds + 1, "an edit of prose ran the lesson, or one of code did not"
-    return {
-        "lessons": LESSONS,
-        "prose": median(prose),
-        "code": median(code),
-        "run": median(map(float, own[1:])),
-    }
+    return {"prose": median(prose), "code": median(code), "run": median(map(float, own[1:]))}
 
 
 def measure_growth(rounds: int) -> dict[str, Any]:
@@ -365,7 +360,7 @@ def measure_growth(rounds: int) -> dict[str, Any]:
     executed = []
     for size in SIZES:
         with tempfile.TemporaryDirectory() as work:
-            root = course(Path(work, "project"), size, small=True)
+            root = course(Path(work, "project"), size)
             runs["cold"].append(timed(BUILD, root))
             runs["warm"].append(timed(BUILD, root))
             kept = {path: path.stat().st_mtime_ns for path in (root / ".cache").rglob("*.json")}
@@ -412,12 +407,12 @@ PARTS: dict[str, Callable[[int], dict[str, Any]]] = {
 
 def targets(found: dict[str, Any]) -> Iterator[Target]:
     """What was measured beside what it may be."""
-    for name, costs in found.get("builds", {}).items():
-        cold, warm, simple = (costs[kind]["seconds"] for kind in ("cold", "warm", "plain"))
-        floor = costs["cells_cpu"] / found["cores"] + simple
-        yield Target(f"{name}-cold", cold / floor, 1.3)
-        yield Target(f"{name}-warm", warm / simple, 1.3)
-        yield Target(f"{name}-jupyter", cold / costs["jupyter"]["seconds"], 0.25)
+    if builds := found.get("builds"):
+        cold, warm, simple = (builds[kind]["seconds"] for kind in ("cold", "warm", "plain"))
+        floor = builds["cells_cpu"] / found["cores"] + simple
+        yield Target("build-cold", cold / floor, 1.3)
+        yield Target("build-warm", warm / simple, 1.3)
+        yield Target("build-jupyter", cold / builds["jupyter"]["seconds"], 0.25)
     if edits := found.get("edits"):
         yield Target("edit-prose", edits["prose"], 2.5)
         yield Target("edit-code", edits["code"] - edits["run"], 2.5)

@@ -167,14 +167,11 @@ GROWTHS = {
 }
 
 SITE = {
-    "site-cold": "this site, everything run; limit: the cells on all cores, then plain MkDocs",
-    "site-warm": "this site, nothing changed; limit: plain MkDocs",
-    "site-jupyter": "this site, everything run; limit: mkdocs-jupyter on the same notebooks",
-    "course-cold": "14 lessons, everything run; limit: the cells on all cores, then plain MkDocs",
-    "course-warm": "14 lessons, nothing changed; limit: plain MkDocs",
-    "course-jupyter": "14 lessons, everything run; limit: mkdocs-jupyter on the same notebooks",
-    "edit-prose": "a paragraph edited while 14 lessons are served, until the open page shows it",
-    "edit-code": "a cell edited while 14 lessons are served, besides the run of its lesson",
+    "build-cold": "build, everything run; limit: the cells on all cores, then plain MkDocs",
+    "build-warm": "build, nothing changed; limit: plain MkDocs",
+    "build-jupyter": "build, everything run; limit: mkdocs-jupyter on the same notebooks",
+    "edit-prose": "a paragraph edited while the site is served, until the open page shows it",
+    "edit-code": "a cell edited while the site is served, besides the run of its lesson",
     "growth-cold": "exponent of the CPU time of a build in which everything runs",
     "growth-executed": "lessons that run again after one cell was edited",
 }
