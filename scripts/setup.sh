@@ -105,16 +105,19 @@ lacking() {
 }
 
 install_locks() {
+    local lacks
     say "installing locks/$1.txt into .venv (some minutes; PyTorch is the largest)"
     attempt mark unfinished
     attempt install build
     install_cpu
     attempt install "$1"
-    if lacking | grep '^torch ' >/dev/null; then
+    lacks=$(lacking || true)
+    if grep '^torch ' <<<"$lacks" >/dev/null; then
         say "installing locks/cuda.txt, which PyPI's build of PyTorch needs"
         attempt install cuda
+        lacks=$(lacking || true)
     fi
-    ! lacking >&2 || fail "The locks lack what is named above. They were made with Python 3.11: install" \
+    [ -z "$lacks" ] || fail "$lacks" "" "The locks lack what is named above. They were made with Python 3.11: install" \
         "that one, or run scripts/lock.sh, which makes them with $("$python" --version)."
 }
 

@@ -14,6 +14,8 @@ import pytest
 import torch
 from hypothesis import settings
 
+from scripts.beside import cores
+
 ROOT = Path(__file__).parents[1]
 
 # The shapes in tokpos' signatures are enforced, arguments and results: what the reference prints
@@ -29,6 +31,11 @@ os.environ["HF_HUB_OFFLINE"] = "1"
 # A slow machine is no failure, and a commit's tests give the same result each time.
 settings.register_profile("tokpos", deadline=None, derandomize=True, database=None)
 settings.load_profile("tokpos")
+
+
+def pytest_xdist_auto_num_workers() -> int:
+    """One more than there are processors: tests of the site wait for the browser now and then."""
+    return min(cores() + 1, 4)
 
 
 @pytest.fixture

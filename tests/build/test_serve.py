@@ -54,10 +54,18 @@ class Server:
             return answer.read().decode()
 
     def bytes(self) -> dict[str, bytes]:
-        """Every file that is served."""
+        """Every file that is served, read while none of them changed."""
+        found = self._read()
+        while found != (again := self._read()):
+            found = again
+        return found
+
+    def _read(self) -> dict[str, bytes]:
         (folder,) = self.temporary.glob("mkdocs_*")
         files = [path for path in folder.rglob("*") if path.is_file()]
-        return {path.relative_to(folder).as_posix(): path.read_bytes() for path in files}
+        with suppress(FileNotFoundError):
+            return {path.relative_to(folder).as_posix(): path.read_bytes() for path in files}
+        return {}  # a new site took its place just now
 
     def epoch(self, page: str = "lessons/one.html") -> str:
         """The mark by which an open page knows that there is a newer build."""

@@ -259,12 +259,22 @@ def copy(tmp_path: Path) -> Copy:
     return Copy(tmp_path / "checkout", tmp_path / "bin")
 
 
-@pytest.fixture
-def ready(copy: Copy) -> Copy:
-    """A copy that is set up for the tests, without a browser."""
+@pytest.fixture(scope="module")
+def set_up(tmp_path_factory: pytest.TempPathFactory) -> Copy:
+    """A copy that is set up for the tests, without a browser, to be copied by each of them."""
+    folder = tmp_path_factory.mktemp("ready")
+    copy = Copy(folder / "checkout", folder / "bin")
     copy.add_python()
     copy.tool("id", "echo 1000")
     assert copy.make("for-tests").returncode == 0
+    return copy
+
+
+@pytest.fixture
+def ready(set_up: Copy, copy: Copy) -> Copy:
+    for whole, part in ((set_up.folder, copy.folder), (set_up.tools, copy.tools)):
+        shutil.rmtree(part)
+        shutil.copytree(whole, part, symlinks=True)
     return copy
 
 

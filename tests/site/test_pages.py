@@ -41,18 +41,21 @@ FACTS = """() => {
   };
 }"""
 
-SMALL = """async ([width, wait]) => {
-  if (wait) await new Promise((done) => setTimeout(done, wait));
-  const all = [...document.querySelectorAll("article :not(svg *, .katex *)")];
+# How wide the page is, and what makes it wider than the screen.
+WIDE = """(width) => {
+  const wide = Math.max(document.documentElement.scrollWidth, document.body.scrollWidth);
+  const sticks = (element) => element.getBoundingClientRect().right > width;
+  const all = wide > width ? [...document.querySelectorAll("article :not(svg *)")] : [];
+  return {wide, culprits: all.filter(sticks).slice(0, 3).map((e) => e.outerHTML.slice(0, 80))};
+}"""
+
+# What can be scrolled, and what of it has no place in the order of the keyboard.
+SCROLLING = """() => {
   const scrolls = (e) => e.scrollWidth > e.clientWidth + 1 && e.clientWidth > 0 &&
     ["auto", "scroll"].includes(getComputedStyle(e).overflowX);
-  const name = (e) => e.outerHTML.slice(0, 80);
-  return {
-    wide: Math.max(document.documentElement.scrollWidth, document.body.scrollWidth),
-    culprits: all.filter((e) => e.getBoundingClientRect().right > width).slice(0, 3).map(name),
-    scrolling: all.filter(scrolls).length,
-    stuck: all.filter((e) => scrolls(e) && e.tabIndex < 0).map(name),
-  };
+  const all = [...document.querySelectorAll("article :not(svg *, .katex *)")].filter(scrolls);
+  const stuck = all.filter((e) => e.tabIndex < 0).map((e) => e.outerHTML.slice(0, 80));
+  return {scrolling: all.length, stuck};
 }"""
 WIDTHS = (390, 320)
 
@@ -66,18 +69,14 @@ Facts = dict[str, Any]
 def still(paths: list[str], browser: Browser, address: str) -> dict[str, Facts]:
     """The facts of every page as it is without scripts, which is soon read."""
     found = {}
-    with browser.new_context(locale="en-US", java_script_enabled=False) as context:
+    screen = {"width": WIDTHS[0], "height": 844}
+    with browser.new_context(java_script_enabled=False, viewport=screen) as context:
         page = context.new_page()
         for path in paths:
-            page.set_viewport_size({"width": WIDTHS[0], "height": 844})
             response = page.goto(address + path)
             status = response.status if response else 0
-            facts = page.evaluate(FACTS)
-            small = {}
-            for width in WIDTHS:
-                page.set_viewport_size({"width": width, "height": 844})
-                small[width] = page.evaluate(SMALL, [width, 0])
-            found[path] = {**facts, "status": status, "troubles": [], "small": small}
+            small = {WIDTHS[0]: page.evaluate(WIDE, WIDTHS[0])}
+            found[path] = {**page.evaluate(FACTS), "status": status, "troubles": [], "small": small}
     return found
 
 
@@ -97,7 +96,9 @@ def seen(
             small = {}
             for width in WIDTHS:
                 watched.page.set_viewport_size({"width": width, "height": 844})
-                small[width] = watched.page.evaluate(SMALL, [width, 150])
+                watched.page.wait_for_timeout(150)
+                small[width] = watched.page.evaluate(WIDE, width)
+                small[width] |= watched.page.evaluate(SCROLLING)
             troubles, watched.troubles = watched.troubles, []
             found[path] = {**facts, "status": status, "troubles": troubles, "small": small}
     return found
