@@ -7,7 +7,7 @@ export PYTHONPATH := src
 export PYTHONUNBUFFERED := 1
 export NO_MKDOCS_2_WARNING := 1# Material's notice about MkDocs 2, which the locks exclude
 
-.PHONY: help serve site test check bench bench-site reproduce figures reviewed translations lock update numbers clean for-site for-tests
+.PHONY: help serve site test check bench bench-site reproduce mutants figures reviewed translations lock update numbers clean for-site for-tests
 
 help:  ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1\t\2/p' Makefile | expand -t 20
@@ -19,7 +19,7 @@ site: for-site  ## build both languages into site/
 	@$(python) -m mkdocs build --strict
 
 test: for-tests  ## run every test (ARGS=tests/library for a part)
-	@$(python) -m pytest -n auto --maxprocesses 4 --dist loadfile --no-loadscope-reorder $(ARGS)
+	@$(python) -m pytest -n auto --dist loadfile --no-loadscope-reorder $(ARGS)
 
 check: for-tests  ## ruff, mypy, and the structure of the lessons
 	@$(python) -m ruff check
@@ -35,6 +35,9 @@ bench-site: for-site  ## cost of building and serving the site, beside plain MkD
 
 reproduce: for-site  ## build this commit in unlike ways and compare every byte
 	@$(python) -m scripts.reproduce
+
+mutants: for-tests  ## small faults in the package, and who notices (ARGS="--module rope")
+	@$(python) -W ignore -m scripts.mutants $(ARGS)
 
 figures: for-site  ## write every figure as SVG and PNG into figures/
 	@$(python) -m scripts.figures

@@ -1,0 +1,234 @@
+"""Put small faults into the package, one at a time, and see who notices: `make mutants`.
+
+    python -m scripts.mutants                     a sample of all faults, the same each time
+    python -m scripts.mutants --module rope       those of the sample in one module
+    python -m scripts.mutants --count 400         a larger sample
+
+For each fault the lessons that use the module are run, then the tests of the library that do.
+A fault that neither notices is a claim that nobody makes, or one that changes no result: those
+are explained in tests/mutants.yml. Any other is printed, and the exit status is 1. Takes the
+better part of an hour.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import json
+import os
+import random
+import re
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+
+from scripts.execute import ENVIRONMENT
+
+os.environ.update(ENVIRONMENT)  # before torch counts the processors
+
+import pytest  # noqa: E402
+import yaml  # noqa: E402
+
+from scripts import lesson, shell  # noqa: E402
+from scripts.execute import steps  # noqa: E402
+from scripts.mutants.changes import Change, changes  # noqa: E402
+from scripts.mutants.forks import alone, at_once  # noqa: E402
+from scripts.mutants.uses import Uses  # noqa: E402
+
+ROOT = Path(__file__).resolve().parents[2]
+SOURCE = ROOT / "src"
+EXPLAINED = ROOT / "tests/mutants.yml"
+LIBRARIES = ("torch", "torch._dynamo", "transformers", "hypothesis", "matplotlib.pyplot")
+NO_THEORY = ("__init__", "_types", "_measured", "results")  # the package's table, the kept results
+WHO = {
+    "the lessons' own checks": ("lessons",),
+    "the tests": ("tests",),
+    "either": ("lessons", "tests"),
+}
+LONGEST = 600.0  # seconds for one lesson or one file of tests without a fault
+
+
+@dataclass
+class Witness:
+    """A lesson or a file of tests: what may notice a fault."""
+
+    name: str
+    call: Callable[[Path], str]  # with the folder of the package, what it noticed
+    modules: set[str]  # of the package, that it imports directly
+    reached: set[str]  # that it imports directly or not
+    seconds: float = 0.0
+
+    def notices(self, package: Path) -> str:
+        limit = self.seconds * 5 + 30 if self.seconds else LONGEST
+        answer = alone(partial(self.call, package), limit)
+        return answer if answer is not None else f"{self.name}: died or ran too long"
+
+
+@dataclass
+class Mutant:
+    module: str
+    change: Change
+    faulty: str  # the line
+    noticed: dict[str, str] = field(default_factory=dict)  # by "lessons", by "tests"
+
+    @property
+    def place(self) -> str:
+        return f"src/tokpos/{self.module}.py:{self.change.line}"
+
+
+def lesson_notices(name: str, todo: list[dict], package: Path) -> str:
+    """What fails in a run of a lesson."""
+    os.environ["TOKPOS_ROOT"], os.environ["TOKPOS_SOURCE"] = str(ROOT), str(package)
+    sys.path.insert(0, str(package))
+    with tempfile.NamedTemporaryFile() as result:
+        shell.run(todo, result.name, LONGEST)
+        failed = json.loads(Path(result.name).read_text(encoding="utf-8")).get("failed")
+    return f"{name}: {failed['message'].splitlines()[0]}" if failed else ""
+
+
+def tests_notice(name: str, package: Path) -> str:
+    """The first of a file's tests that fails."""
+    os.environ["PYTHONPATH"] = str(package)
+    with tempfile.TemporaryFile("w+") as said:
+        os.dup2(said.fileno(), 1)
+        os.dup2(said.fileno(), 2)
+        options = [
+            "-x",
+            "-q",
+            "--assert=plain",
+            "-p",
+            "no:cacheprovider",
+            "-o",
+            f"pythonpath={package} .",
+        ]
+        status = pytest.main([*options, str(ROOT / name)])
+        said.seek(0)
+        failed = re.findall(r"^(?:FAILED|ERROR) (\S+)", said.read(), re.MULTILINE)
+    return "" if status == 0 else (failed or [f"{name}: status {status}"])[0]
+
+
+def witnesses() -> dict[str, list[Witness]]:
+    """The lessons, and the library's tests."""
+    uses = Uses(SOURCE / "tokpos")
+    docs = ROOT / "docs"
+    languages = yaml.safe_load((docs / "site.yml").read_text(encoding="utf-8"))["languages"]
+    found: dict[str, list[Witness]] = {"lessons": [], "tests": []}
+    for path in sorted(docs.rglob("*.py")):
+        one = lesson.read(path, docs, languages)
+        code = "\n".join(block.source for block in one.code)
+        call = partial(lesson_notices, one.name, steps(one))
+        found["lessons"].append(Witness(one.name, call, uses.direct(code), uses.all(code)))
+    for path in sorted((ROOT / "tests/library").glob("test_*.py")):
+        name = path.relative_to(ROOT).as_posix()
+        code = path.read_text(encoding="utf-8")
+        found["tests"].append(
+            Witness(name, partial(tests_notice, name), uses.direct(code), uses.all(code))
+        )
+    return found
+
+
+def without_fault(one: Witness) -> tuple[str, float, str]:
+    start = time.monotonic()
+    noticed = one.notices(SOURCE)
+    return one.name, time.monotonic() - start, noticed
+
+
+def sample(count: int, only: str | None) -> list[Mutant]:
+    """Faults of every module, as many as it has places for them; the same ones each time."""
+    found: list[Mutant] = []
+    modules = [
+        path for path in sorted((SOURCE / "tokpos").glob("*.py")) if path.stem not in NO_THEORY
+    ]
+    sources = {path.stem: path.read_text(encoding="utf-8") for path in modules}
+    all_changes = {module: list(changes(source)) for module, source in sources.items()}
+    total = sum(map(len, all_changes.values()))
+    for module, possible in all_changes.items():
+        number = min(len(possible), max(2, round(count * len(possible) / total)))
+        chosen = random.Random(module).sample(possible, number)
+        if only in (None, module):
+            found += [Mutant(module, one, one.shown(sources[module])) for one in chosen]
+    return found
+
+
+def judged(mutant: Mutant, everyone: dict[str, list[Witness]]) -> Mutant:
+    """Run the package with the fault; of the lessons and of the tests, the first that notices."""
+    with tempfile.TemporaryDirectory() as folder:
+        package = Path(folder, "tokpos")
+        package.mkdir()
+        for path in (SOURCE / "tokpos").iterdir():
+            (package / path.name).symlink_to(path)
+        faulty = package / f"{mutant.module}.py"
+        source = faulty.read_text(encoding="utf-8")
+        faulty.unlink()
+        faulty.write_text(mutant.change.applied(source), encoding="utf-8")
+        for kind, those in everyone.items():
+            near = [one for one in those if mutant.module in one.reached]
+            near.sort(key=lambda one: (mutant.module not in one.modules, one.seconds))
+            mutant.noticed[kind] = next(
+                filter(None, (one.notices(Path(folder)) for one in near)), ""
+            )
+    return mutant
+
+
+def explanations() -> dict[tuple[str, str], str]:
+    """Why a fault changes nothing, by its module and its line."""
+    entries = yaml.safe_load(EXPLAINED.read_text(encoding="utf-8")) if EXPLAINED.exists() else []
+    return {(entry["module"], entry["line"]): entry["why"] for entry in entries or []}
+
+
+def report(mutants: list[Mutant]) -> int:
+    """Print the shares and the faults that nobody noticed; how many of these are unexplained."""
+    why = explanations()
+    print(f"\n{len(mutants)} faults; noticed by")
+    for who, kinds in WHO.items():
+        seen = sum(any(one.noticed[kind] for kind in kinds) for one in mutants)
+        print(f"  {who:24} {seen / len(mutants):.0%}")
+    unseen = [one for one in mutants if not any(one.noticed.values())]
+    unexplained = 0
+    for one in unseen:
+        reason = why.get((one.module, one.faulty))
+        unexplained += reason is None
+        print(f"{one.place}: {one.change.old!r} as {one.change.new!r}: {one.faulty}")
+        print(f"    {reason or 'NOBODY NOTICED, and tests/mutants.yml does not explain it'}")
+    return unexplained
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(prog="python -m scripts.mutants", description=__doc__)
+    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    parser.add_argument("--count", type=int, default=180)
+    parser.add_argument("--module", help="of the package, without its ending")
+    asked = parser.parse_args(arguments)
+    mutants = sample(asked.count, asked.module)
+    if not mutants:
+        parser.error(
+            f"--module {asked.module}: there is no such module, or none of it can be changed"
+        )
+    for library in LIBRARIES:
+        importlib.import_module(library)
+    everyone = witnesses()
+    needed = {one.module for one in mutants}
+    near = [one for those in everyone.values() for one in those if one.reached & needed]
+    print(f"{len(near)} lessons and files of tests without a fault", flush=True)
+    named = {one.name: one for one in near}
+    for name, seconds, noticed in at_once(partial(without_fault, one) for one in near):
+        named[name].seconds = seconds
+        if noticed:
+            sys.exit(f"mutants: without a fault, too, there is one: {noticed}")
+    ended: list[Mutant] = []
+    for one in at_once(partial(judged, mutant, everyone) for mutant in mutants):
+        ended.append(one)
+        lessons, tests = (one.noticed[kind] or "-" for kind in ("lessons", "tests"))
+        print(
+            f"{len(ended)}/{len(mutants)} {one.place} {one.faulty}\n    {lessons}\n    {tests}",
+            flush=True,
+        )
+    return int(report(sorted(ended, key=lambda one: one.place)) > 0)
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
