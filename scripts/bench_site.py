@@ -25,6 +25,7 @@ import urllib.request
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
+from importlib.metadata import version
 from math import log
 from pathlib import Path
 from statistics import linear_regression, median
@@ -41,7 +42,9 @@ ROOT = Path(__file__).resolve().parents[1]
 COPIED = ("docs", "src", "scripts", "mkdocs.yml", "mkdocs.zh.yml", "pyproject.toml")
 BUILD = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet"]
 EDITED = "lessons/lookup"
+EDITS = 5  # of each kind
 SIZES = (14, 50, 200)
+YARDSTICKS = ("mkdocs", "mkdocs-material", "mkdocs-jupyter")
 
 
 @dataclass
@@ -117,8 +120,7 @@ _PROSE = """\
 # A paragraph of some words about lesson NUMBER, with `code`, **weight** and $x^2$, so that there is
 # something to render, to search and to cut into words. The mean is {{ x.mean().item():.3f }}.
 # %% [markdown] lang="zh"
-# 这一段有若干文字，讲第 NUMBER 课，带有 `code`、**强调** 和 $x^2$，好让渲染、搜索和分词都有事可做。
-# 平均值是 {{ x.mean().item():.3f }}。
+# 这段文字讲第 NUMBER 课，有 `code`、**强调** 和 $x^2$，平均值是 {{ x.mean().item():.3f }}。
 """
 _CODE = """\
 # %%
@@ -335,7 +337,7 @@ def measure_builds(rounds: int) -> dict[str, Any]:
     }
 
 
-def measure_edits(rounds: int) -> dict[str, Any]:
+def measure_edits(_: int) -> dict[str, Any]:
     """Seconds until the open page has an edit of a paragraph, and of a code cell."""
     prose, code = [], []
     with tempfile.TemporaryDirectory() as work:
@@ -343,14 +345,14 @@ def measure_edits(rounds: int) -> dict[str, Any]:
         lesson, page = root / f"docs/{EDITED}.py", f"{EDITED}.html"
         with served(root) as (address, said):
             title = lesson.read_text(encoding="utf-8").split("\n")[1]
-            for n in range(rounds):
+            for n in range(EDITS):
                 edited = f"{title}\n#\n# Edit number {n}."
                 prose.append(until_shown(address, page, lesson, title, edited, f"number {n}."))
-            for n in range(rounds):
+            for n in range(EDITS):
                 edited = f"# %%\nprint('output', {n})\n# %%\n"
                 code.append(until_shown(address, page, lesson, "# %%\n", edited, f"output {n}\n"))
             own = re.findall(rf"Lesson {EDITED} ran, ([\d.]+) s", "".join(said))
-    assert len(own) == rounds + 1, "an edit of prose ran the lesson, or one of code did not"
+    assert len(own) == EDITS + 1, "an edit of prose ran the lesson, or one of code did not"
     return {"prose": median(prose), "code": median(code), "run": median(map(float, own[1:]))}
 
 
@@ -437,6 +439,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         found["curves"] = curves(found["growth"])
     found["targets"] = [asdict(target) | {"missed": target.missed} for target in targets(found)]
     result = record("site", "scripts/bench_site.py", 0, found)
+    result.versions.update({name: version(name) for name in YARDSTICKS})
     path = ROOT / ".cache/bench_site.json"
     path.parent.mkdir(exist_ok=True)
     path.write_text(json.dumps(asdict(result), indent=1) + "\n", encoding="utf-8")
