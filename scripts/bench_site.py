@@ -292,27 +292,6 @@ def until_shown(address: str, page: str, path: Path, old: str, new: str, shown: 
 # The parts
 
 
-def costs(root: Path, work: Path, rounds: int) -> dict[str, Any]:
-    """A project's builds, cold and warm, beside its pages in plain MkDocs and in mkdocs-jupyter."""
-    cold, warm, cpu = [], [], []
-    for _ in range(rounds):
-        shutil.rmtree(root / ".cache", ignore_errors=True)
-        cold.append(timed(BUILD, root))
-        cpu.append(cells_cpu(root))
-        warm.append(timed(BUILD, root))
-    pages = executed_pages(root)
-    homes = plain(work / "plain", root, pages)
-    simple = [plain_build(homes) for _ in range(rounds)]
-    return {
-        "pages": sum(len(texts) for texts in pages.values()),
-        "cells_cpu": median(cpu),
-        "cold": middle(cold),
-        "warm": middle(warm),
-        "plain": middle(simple),
-        "jupyter": plain_build(notebooks(root, work / "jupyter")),
-    }
-
-
 def measure_builds(rounds: int) -> dict[str, Any]:
     """The project's builds, cold and warm, beside its pages in plain MkDocs and mkdocs-jupyter."""
     cold, warm, cpu = [], [], []

@@ -117,8 +117,9 @@ install_locks() {
         attempt install cuda
         lacks=$(lacking || true)
     fi
-    [ -z "$lacks" ] || fail "$lacks" "" "The locks lack what is named above. They were made with Python 3.11: install" \
-        "that one, or run scripts/lock.sh, which makes them with $("$python" --version)."
+    [ -z "$lacks" ] || fail "$lacks" "" \
+        "The locks lack what is named above. They were made with Python 3.11: install that one," \
+        "or run scripts/lock.sh, which makes them with $("$python" --version)."
 }
 
 # The browser is looked for each time: it lives outside .venv. Without one its tests fail, the

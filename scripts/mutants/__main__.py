@@ -6,8 +6,8 @@
 
 For each fault the lessons that use the module are run, then the tests of the library that do.
 A fault that neither notices is a claim that nobody makes, or one that changes no result: those
-are explained in tests/mutants.yml. Any other is printed, and the exit status is 1. Takes the
-better part of an hour.
+are explained in tests/mutants.yml. Any other is printed, and the exit status is 1. It takes
+long.
 """
 
 from __future__ import annotations
@@ -176,8 +176,8 @@ def judged(mutant: Mutant, everyone: dict[str, list[Witness]]) -> Mutant:
 
 def explanations() -> dict[tuple[str, str], str]:
     """Why a fault changes nothing, by its module and its line."""
-    entries = yaml.safe_load(EXPLAINED.read_text(encoding="utf-8")) if EXPLAINED.exists() else []
-    return {(entry["module"], entry["line"]): entry["why"] for entry in entries or []}
+    entries = yaml.safe_load(EXPLAINED.read_text(encoding="utf-8"))
+    return {(entry["module"], entry["line"]): entry["why"] for entry in entries}
 
 
 def report(mutants: list[Mutant]) -> int:

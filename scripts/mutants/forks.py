@@ -26,7 +26,7 @@ def alone(call: Call, limit: float) -> Any:
 
 
 def at_once(calls: Iterable[Call]) -> Iterator[Any]:
-    """What each of the calls gives, as they end; nothing for one that dies."""
+    """What each of the calls gives, as they end."""
     waiting = iter(calls)
     running: dict[Connection, Any] = {}
     while True:
@@ -39,6 +39,8 @@ def at_once(calls: Iterable[Call]) -> Iterator[Any]:
         for pipe in [pipe for pipe in running if pipe in ready]:
             answer = _received(pipe)
             _stop(running.pop(pipe))
+            if answer is None:
+                raise RuntimeError("a fork died before it had an answer")
             yield answer
 
 

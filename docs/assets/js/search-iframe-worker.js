@@ -1,7 +1,8 @@
 // Two things about Material's search, and so before its own script.
 //
 // It loads its index, larger than many pages, and sets it up on every page that is opened. Here both
-// wait until the reader turns to the search, or comes from one.
+// wait until the reader turns to the search, or comes from one. (From the file system the index is a
+// script that Material adds by itself; there only the set-up waits.)
 //
 // Where pages are opened from the file system, browsers start no worker, and the search lives in
 // one. The script runs in a hidden frame instead. Unlike the stand-in that Material would fetch from
@@ -19,7 +20,7 @@
 
   class LaterRequest extends XMLHttpRequest {
     open(method, url, ...more) {
-      this.waits = url.endsWith("/search_index.json");
+      this.waits = String(url).endsWith("/search_index.json");
       super.open(method, url, ...more);
     }
 
