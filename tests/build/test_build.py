@@ -75,8 +75,8 @@ def test_no_trace_of_the_folder_or_the_stage(built):
 
 def test_two_builds_of_one_source_are_byte_identical(built, tmp_path):
     other = TinySite(tmp_path / "another" / "folder")
-    other.build(alone=True, PYTHONHASHSEED="7", LC_ALL="C.UTF-8", TZ="Asia/Shanghai")
-    again = other.build(PYTHONHASHSEED="8")  # now from kept results
+    other.build_anew(alone=True, PYTHONHASHSEED="7", LC_ALL="C.UTF-8", TZ="Asia/Shanghai")
+    again = other.build_anew(PYTHONHASHSEED="8")  # now from kept results
     assert again.returncode == 0
     assert other.bytes() == built.bytes()
 
@@ -188,7 +188,7 @@ def test_a_failure_names_its_place_and_leaves_the_last_site(reviewed, case):
     try:
         for path in texts:
             reviewed.edit(path.relative_to(reviewed.root), old, new)
-        failed = reviewed.build(PYTHONPATH=str(PROJECT / "src"))
+        failed = reviewed.build_anew(PYTHONPATH=str(PROJECT / "src"))
     finally:
         for path, text in texts.items():
             reviewed.write(path.relative_to(reviewed.root), text)

@@ -142,13 +142,7 @@ def test_killed_at_random_moments(site):
     site.edit("docs/lessons/one.py", "A plain sentence", "A plainer sentence")
     after = None
     for kill in range(20):
-        build = subprocess.Popen(
-            BUILD, cwd=site.root, env=ENVIRONMENT, start_new_session=True,
-            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-        )  # fmt: skip
-        time.sleep(chance.uniform(0.3, 1.05) * usual)
-        os.killpg(build.pid, signal.SIGKILL)
-        build.wait()
+        site.build(killed_after=chance.uniform(0.1, 1.05) * usual)
         if kill % 5 == 0:
             shutil.rmtree(site.root / ".cache", ignore_errors=True)
         whole = site.bytes()

@@ -7,7 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-PROJECT = Path(__file__).resolve().parents[2]
+from tests.build import ready
+from tests.build.ready import PROJECT
 
 CONFIG = f"""\
 site_name: Tiny
@@ -152,12 +153,16 @@ class TinySite:
         assert old in text
         self.write(name, text.replace(old, new))
 
-    def build(
-        self, *options: str, alone: bool = False, **environment: str
-    ) -> subprocess.CompletedProcess:
-        """Run `mkdocs build --strict`, `alone` on one processor; both streams are in `stdout`."""
+    def build(self, killed_after: float | None = None) -> subprocess.CompletedProcess[str]:
+        """`mkdocs build --strict`; both streams are in `stdout`."""
+        return ready.run(["build", "--strict"], self.root, ENVIRONMENT, 180, killed_after)
+
+    def build_anew(
+        self, *, alone: bool = False, **environment: str
+    ) -> subprocess.CompletedProcess[str]:
+        """The same by an interpreter of its own, `alone` on one processor."""
         return subprocess.run(
-            [sys.executable, "-m", "mkdocs", "build", "--strict", *options],
+            [sys.executable, "-m", "mkdocs", "build", "--strict"],
             cwd=self.root,
             env=ENVIRONMENT | environment,
             stdout=subprocess.PIPE,
