@@ -28,7 +28,7 @@ from packaging.version import Version
 CPU_INDEX = "https://download.pytorch.org/whl/cpu"
 LINK = re.compile(r'href="[^"]*?([^"/#]+)#sha256=([0-9a-f]{64})"')
 PIN = re.compile(r"^([a-z0-9-]+)==(\S+)", re.MULTILINE)
-BUILDS = "setuptools"  # what a source is built with, and so installed first
+BUILDS = ("setuptools", "uv")  # what builds a source, and what installs the rest
 
 Pins = dict[str, str]
 
@@ -82,7 +82,7 @@ def for_cpus(version: str, lock: Path) -> list[str]:
 
 
 def write(path: Path, chosen: Pins, hashes: dict[str, list[str]], *head: str) -> None:
-    lines = ["# Made by `make lock`: pip takes these files and no others.", *head]
+    lines = ["# Made by `make lock`: these files are installed and no others.", *head]
     for name, version in chosen.items():
         entry = [f"{name}=={version}", *(f"    --hash=sha256:{mark}" for mark in hashes[name])]
         lines.append(" \\\n".join(entry))
@@ -104,10 +104,10 @@ def main(index: str, cuda_pins: Path, root: Path) -> None:
     cpu = f"{site['torch']}+cpu"
     cpu_marks = for_cpus(cpu, locks / "cpu.txt")
     locks.mkdir(exist_ok=True)
-    write(locks / "build.txt", {BUILDS: site.pop(BUILDS)}, found)
+    write(locks / "build.txt", {name: site.pop(name) for name in BUILDS}, found)
     write(locks / "cpu.txt", {"torch": cpu} if cpu_marks else {}, {"torch": cpu_marks})
     write(locks / "site.txt", site, found)
-    more = {name: version for name, version in test.items() if name not in {*site, BUILDS}}
+    more = {name: version for name, version in test.items() if name not in {*site, *BUILDS}}
     write(locks / "test.txt", more, found, "-r site.txt")
     write(locks / "cuda.txt", cuda, found)
 

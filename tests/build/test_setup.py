@@ -38,7 +38,7 @@ PYTHON = Path(sys.base_prefix) / "bin" / f"python3.{sys.version_info.minor}"
 # What the Makefile and the shell scripts call, Python apart.
 TOOLS = (
     *("bash", "cat", "cp", "cut", "df", "dirname", "du", "env", "expand", "flock", "grep", "id"),
-    *("make", "mkdir", "rm", "sed", "sh", "sha256sum", "tail", "tr"),
+    *("make", "mkdir", "rm", "sed", "sh", "sha256sum", "tail", "tee", "tr"),
 )
 
 
@@ -139,7 +139,7 @@ def test_both_builds_of_torch_are_accepted():
 
 
 def test_what_is_built_finds_its_builder():
-    assert list(hashed("build")) == ["setuptools"]
+    assert list(hashed("build")) == ["setuptools", "uv"]
 
 
 def mark(digit: int) -> str:
@@ -240,6 +240,7 @@ class Copy:
             "PIP_CONFIG_FILE": os.devnull,
             "PIP_INDEX_URL": "http://127.0.0.1:9/simple",  # nothing listens there
             "PIP_RETRIES": "1",
+            "UV_HTTP_RETRIES": "0",
             **environment,
         }
         return subprocess.run(
@@ -383,11 +384,29 @@ def wheel(folder: Path, name: str, version: str, *needs: str) -> str:
     return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
+def wheel_of_uv(folder: Path) -> str:
+    """The uv of this environment as the wheel that it came in; a line of a lock."""
+    installed = metadata.distribution("uv")
+    path = folder / f"uv-{installed.version}-py3-none-any.whl"
+    with zipfile.ZipFile(path, "w") as file:
+        for part in installed.files or []:
+            script = part.parts[-2:] == ("bin", "uv")
+            name = f"uv-{installed.version}.data/scripts/uv" if script else str(part)
+            if script or not part.parts[0] == "..":
+                file.write(Path(str(installed.locate_file(part))), name)
+    digest = hashlib.sha256(path.read_bytes()).hexdigest()
+    return f"uv=={installed.version} --hash=sha256:{digest}"
+
+
 @pytest.fixture
 def builds(copy: Copy) -> Copy:
     """Two builds of torch in folders of their own, one of which needs a CUDA package; the locks."""
     (copy.tools / "python3.11").symlink_to(PYTHON)
     plain, cpu = copy.folder / "plain", copy.folder / "cpu"
+    plain.mkdir()
+    cpu.mkdir()
+    for folder in (plain, cpu):
+        copy.lock("build", wheel_of_uv(folder))
     needs = "nvidia-nothing==3; platform_system == 'Linux'"
     copy.lock("site", f"torch==9.0 --hash=sha256:{wheel(plain, 'torch', '9.0', needs)}")
     copy.lock("cpu", f"torch==9.0+cpu --hash=sha256:{wheel(cpu, 'torch', '9.0+cpu')}")
