@@ -9,9 +9,9 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from scripts import quiz
+from scripts import quiz, widgets
 from scripts.execute import Result
-from scripts.lesson import EXPRESSION, Code, Lesson, Problem, Prose
+from scripts.lesson import EXPRESSION, Block, Code, Lesson, Problem, Prose
 
 LANGUAGES = "application/vnd.tokpos.languages+json"  # one MIME bundle for each language
 SVG, MARKDOWN, PLAIN = "image/svg+xml", "text/markdown", "text/plain"
@@ -36,6 +36,7 @@ def page(
     """The lesson in `language` as Markdown; problems are shown at their cells, or all on top."""
     here = [p for p in problems if not on_top and any(_belongs(p, b) for b in lesson.blocks)]
     parts = [_error(problem, words) for problem in problems if problem not in here]
+    shown: list[str] = []  # what the last code cell has put out
 
     def written(block: Prose) -> str:
         return link(prose(block, result.get(block.cell, {}), language), lesson.name, pages)
@@ -49,15 +50,28 @@ def page(
             if not block.hide:
                 parts.append(fence(block.source, "python"))
             outputs = result.get(block.cell, {}).get("outputs", [])
-            parts += [_output(output, language, caption) for output in outputs]
+            shown = [_output(output, language, caption) for output in outputs]
+            if not _is_widget(after):
+                parts, shown = parts + shown, []
         elif block.role == "claim":
             parts.append(_note(written(block), words))
         elif block.role == "quiz":
             parts.append(quiz.on_page(written(block), words))
+        elif block.role == "widget":
+            values, source = (
+                result.get(block.cell, {}).get("values", {}),
+                block.texts[language].source,
+            )
+            still, shown = "\n\n".join(shown), []
+            parts.append(widgets.on_page(source, written(block), values, words, still))
         elif block.role == "text":
             parts.append(written(block))
     text = "\n\n".join(part for part in parts if part) + "\n"
     return _with_download(text, lesson, words) if "/" in lesson.name else text
+
+
+def _is_widget(block: Block | None) -> bool:
+    return isinstance(block, Prose) and block.role == "widget"
 
 
 def _with_download(text: str, lesson: Lesson, words: Words) -> str:
@@ -235,6 +249,8 @@ def notebook(
         cells.append(_notebook_code("setup", setup, [], {}))
     for block in lesson.blocks:
         name, done = f"cell-{block.cell}", result.get(block.cell, {})
+        if _is_widget(block):
+            continue
         if isinstance(block, Prose):
             text = plain_markdown(prose(block, done, language), lesson.name, pages)
             if block.role == "claim":

@@ -8,7 +8,7 @@ from pathlib import Path
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
 
-from scripts import palette
+from scripts import palette, widgets
 
 ASSETS = Path(__file__).parent.parent / "docs/assets"
 
@@ -19,8 +19,11 @@ _BUILD_ONLY = {"vendor/katex/katex.min.js"}
 _UNUSED = re.compile(r"assets/(?:javascripts|stylesheets)/(?:lunr/.*|.*\.map)")
 
 
-def arrange(files: Files, config: MkDocsConfig) -> None:
-    """Add docs/assets and the generated colors as `assets/...`; leave out what nobody asks for."""
+def arrange(files: Files, config: MkDocsConfig, root: Path, data: dict[str, str]) -> None:
+    """Add docs/assets, the colors and the widgets' data as `assets/...`, and no unused file.
+
+    `data` names the data files of the project that a widget loads.
+    """
     for file in [file for file in files if _UNUSED.fullmatch(file.src_uri)]:
         files.remove(file)
     for path in sorted(ASSETS.rglob("*")):
@@ -29,3 +32,6 @@ def arrange(files: Files, config: MkDocsConfig) -> None:
             files.append(File.generated(config, f"assets/{name}", abs_src_path=str(path)))
     colors = palette.stylesheet()
     files.append(File.generated(config, "assets/css/palette.css", content=colors))
+    for name, path in data.items():
+        script = widgets.data_script(name, root / path)
+        files.append(File.generated(config, f"assets/widgets/data/{name}.js", content=script))

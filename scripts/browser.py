@@ -13,7 +13,8 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
-NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+PACKAGE = "chromium-headless-shell"  # Chromium without a window, which costs a quarter less time
+NAMES = (PACKAGE, "chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 DOWNLOADED = "chromium-*/chrome-linux*/chrome"  # where `playwright install chromium` puts it
 
 
@@ -34,7 +35,7 @@ def chromium() -> Path:
 def missing_packages() -> list[str]:
     missing = []
     if _find_chromium() is None:
-        missing.append("chromium")
+        missing.append(PACKAGE)
     if shutil.which("fc-list") is None:
         missing.append("fontconfig")
     if not _has_chinese_font():
@@ -49,7 +50,7 @@ def what_to_install(missing: list[str]) -> str:
         f"The browser tests need {' and '.join(missing)}. Install with\n"
         f"    sudo apt-get install --no-install-recommends {' '.join(missing)}"
     )
-    if "chromium" in missing:
+    if PACKAGE in missing:
         message += (
             "\nor, where that package is only a snap (Ubuntu) or there is no apt, with\n"
             "    .venv/bin/python -m playwright install --with-deps chromium"

@@ -44,6 +44,7 @@ from scripts import (  # noqa: E402
     katex,
     serve,
     session,
+    widgets,
 )
 from scripts.beside import Beside, cores  # noqa: E402
 from scripts.lesson import LessonError, Problem  # noqa: E402
@@ -51,6 +52,11 @@ from scripts.places import Places  # noqa: E402
 from scripts.stage import Stage, commit_time  # noqa: E402
 
 DISK = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES)  # faults that are not the code's
+
+_KEPT = re.compile(
+    r'(?<=<div class="drawing">)<svg .*?</svg>|(?<=<div class="tp-data">)<template .*?(?=</div>)',
+    re.DOTALL,
+)
 
 log = logging.getLogger("mkdocs.plugins.tokpos")
 for _chatty in ("jieba", "mkdocs.plugins.mkdocs_jupyter"):
@@ -205,7 +211,7 @@ def _add_files(files: Files, config: MkDocsConfig) -> Files:
     words = {each: book.words(each) for each in book.languages}
     terms = glossary.page(book.terms, language, words)
     files.append(File.generated(config, "glossary.md", content=terms))
-    assets.arrange(files, config)
+    assets.arrange(files, config, book.root, book.settings.get("widget_data", {}))
     return files
 
 
@@ -258,7 +264,7 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
 
 
 def _without_drawings(text: str, page: Page) -> str:
-    """Keep the drawings until the page is finished: Markdown and search would read every path."""
+    """Keep drawings and data until the page is finished: Markdown and search would read them."""
     kept: list[str] = []
 
     def keep(match: re.Match[str]) -> str:
@@ -266,7 +272,7 @@ def _without_drawings(text: str, page: Page) -> str:
         return f"<!--drawing {len(kept) - 1}-->"
 
     session.kept_drawings[page.file.abs_dest_path] = kept
-    return re.sub(r'(?<=<div class="drawing">)<svg .*?</svg>', keep, text, flags=re.DOTALL)
+    return _KEPT.sub(keep, text)
 
 
 @event_priority(-50)
@@ -279,6 +285,7 @@ def on_page_content(html: str, page: Page, config: MkDocsConfig, files: Files) -
     if _lesson_of(page):
         target = get_relative_url("glossary.html", page.url)
         html = hints.add(html, session.book.terms, language, target)
+        html = widgets.with_scripts(html, page.url)
     return html
 
 

@@ -17,7 +17,7 @@ from typing import Any
 
 MARKER = re.compile(r"^# %%(?P<markdown> \[markdown\])?(?P<options>.*)$")
 EXPRESSION = re.compile(r"\{\{ (.+?) \}\}")
-ROLES = {"text", "claim", "caption", "quiz"}
+ROLES = {"text", "claim", "caption", "quiz", "widget"}
 CODE_OPTIONS = {"check", "raises", "warns", "hide"}
 
 
@@ -275,7 +275,7 @@ def _prose(group: list[_Cell], shown: str, languages: list[str], problems: list[
 
 
 def _check_order(blocks: list[Block], shown: str, problems: list[Problem]) -> None:
-    """A claim follows its check and a caption its figure; a check is followed by its claim."""
+    """Claims follow checks, captions and widgets figures; a check is followed by its claim."""
 
     def wrong(block: Block, message: str) -> None:
         problems.append(Problem(shown, block.line - 1, message, block.cell))
@@ -291,3 +291,5 @@ def _check_order(blocks: list[Block], shown: str, problems: list[Problem]) -> No
             wrong(block, "a claim must follow a check cell")
         if role == "caption" and not isinstance(before, Code):
             wrong(block, "a caption must follow the code cell that shows its figure")
+        if role == "widget" and getattr(before, "role", "code") not in ("code", "caption"):
+            wrong(block, "a widget must follow the figure that stands there without JavaScript")

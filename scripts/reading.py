@@ -7,22 +7,38 @@ the page that lists them all.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
-from scripts.lesson import Lesson
+from scripts.lesson import Block, Code, Lesson, Prose
 
 WORDS, CHARACTERS, LINES = 220, 350, 25  # read in a minute: of prose, of Chinese prose, of code
+_SECTION = re.compile(r"^## .*\{#([\w-]+)\}$", re.MULTILINE)
 _PLACE = re.compile(r'<span data-minutes="([\w-]+)"></span>')
 
 
 def minutes(lesson: Lesson, language: str) -> int:
-    """Reading time of a lesson in a language: its words or characters, and the code it shows."""
-    prose = " ".join(block.texts[language].source for block in lesson.prose)
+    """Reading time of a lesson in a language: its words or characters, and the code it shows.
+
+    Exercises and quiz are for those who stay; they are not counted.
+    """
+    read = list(_read(lesson, language))
+    prose = " ".join(block.texts[language].source for block in read if isinstance(block, Prose))
     words, characters = len(re.findall("[A-Za-z]+", prose)), len(re.findall("[一-鿿]", prose))
-    lines = sum(len(code.source.splitlines()) for code in lesson.code if not code.hide)
+    shown = [block for block in read if isinstance(block, Code) and not block.hide]
+    lines = sum(len(code.source.splitlines()) for code in shown)
     # Words in Chinese text are names and formulas, characters in English text are examples.
     reading = characters / CHARACTERS if characters > words else words / WORDS
     return round(reading + lines / LINES)
+
+
+def _read(lesson: Lesson, language: str) -> Iterator[Block]:
+    counted = True
+    for block in lesson.blocks:
+        if isinstance(block, Prose):
+            for section in _SECTION.findall(block.texts[language].source):
+                counted = section not in ("exercises", "quiz")
+        if counted:
+            yield block
 
 
 def put(text: str, of: Callable[[str], int | None]) -> str:

@@ -159,7 +159,7 @@ provide_browser() {
     if [ "$(id -u)" = 0 ] && grep -qs '^ID=ubuntu' /etc/os-release; then
         # Ubuntu's own package is only a snap, which does not run in containers.
         "$python" -m playwright install --with-deps chromium || true
-        packages=${packages/chromium/}
+        packages=${packages/chromium-headless-shell/}
     fi
     # shellcheck disable=SC2086  # package names, to be split
     [ -z "$packages" ] || apt_install $packages || true
@@ -174,7 +174,7 @@ if command -v flock >/dev/null && ! flock -n 9; then
 fi
 
 # The report of pip and uv, cut to the downloads that take time.
-exec 3> >(grep --line-buffered -oE 'Downloading .*[0-9]{2}(\.[0-9])? ?Mi?B\)|^Installed' || true)
+exec 3> >(grep --line-buffered -oE 'Downloading .*[0-9]{2}(\.[0-9])? ?Mi?B\)|^Installed [0-9].*' || true)
 
 fingerprint=$(cat locks/*.txt | sha256sum | cut -c 1-16)
 installed=$(cat "$state" 2>/dev/null || true)

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import yaml
 
-from scripts import glossary, passages, quiz, typography
+from scripts import glossary, passages, quiz, typography, widgets
 from scripts.glossary import Glossary
 from scripts.lesson import Lesson, LessonError, Problem
 from scripts.markup import Part
@@ -30,7 +30,8 @@ FIELD = re.compile(r"\{\w*\}")
 
 def check(lesson: Lesson, languages: Sequence[str], terms: Glossary) -> list[Problem]:
     """Every fault in the form of a lesson's prose."""
-    return _check_page(passages.of_lesson(lesson), languages, terms) + quiz.check_form(lesson)
+    form = quiz.check_form(lesson) + widgets.check_form(lesson)
+    return _check_page(passages.of_lesson(lesson), languages, terms) + form
 
 
 def check_pages(docs: Path, languages: Sequence[str], terms: Glossary) -> list[Problem]:

@@ -20,7 +20,11 @@ def lesson(tmp_path: Path) -> Lesson:
     path.parent.mkdir()
     path.write_text(
         f'# %% [markdown] lang="en"\n{english}\n# %% [markdown] lang="zh"\n{chinese}\n'
-        f"# %%\n{code}\n# %% hide=true\n{code}\n",
+        f"# %%\n{code}\n# %% hide=true\n{code}\n"
+        f'# %% [markdown] lang="en"\n# ## Exercises {{#exercises}}\n{english}\n'
+        f'# %% [markdown] lang="zh"\n# ## 练习 {{#exercises}}\n{chinese}\n# %%\n{code}\n'
+        f'# %% [markdown] lang="en"\n# ## Reading {{#reading}}\n{english}\n'
+        f'# %% [markdown] lang="zh"\n# ## 阅读 {{#reading}}\n{chinese}\n',
         encoding="utf-8",
     )
     return read(path, path.parent, ["en", "zh"])
@@ -28,7 +32,8 @@ def lesson(tmp_path: Path) -> Lesson:
 
 @pytest.mark.parametrize("language", ["en", "zh"])
 def test_words_or_characters_and_the_code_that_is_shown(lesson: Lesson, language: str) -> None:
-    assert reading.minutes(lesson, language) == 2 + 2
+    """The exercises are not counted; what follows them is."""
+    assert reading.minutes(lesson, language) == 2 + 2 + 2
 
 
 def test_a_page_shows_the_minutes_and_does_not_run_for_them(tmp_path: Path) -> None:

@@ -522,7 +522,7 @@ def test_an_update_that_fails_tells_the_way_back(updating):
 def test_a_user_is_told_what_the_browser_tests_need(ready):
     done = ready.make("for-tests")
     assert done.returncode == 0  # the other tests run all the same
-    wanted = ["chromium", "fontconfig", "fonts-wqy-microhei"]
+    wanted = [browser.PACKAGE, "fontconfig", "fonts-wqy-microhei"]
     assert browser.what_to_install(wanted) in done.stdout
 
 
@@ -531,7 +531,7 @@ def test_root_gets_a_browser_by_apt(ready):
     ready.tool("apt-get", 'echo "$@" >> apt.log')
     ready.make("for-tests")
     assert (ready.folder / "apt.log").read_text().splitlines()[-1] == (
-        "install -y -qq --no-install-recommends chromium fontconfig fonts-wqy-microhei"
+        "install -y -qq --no-install-recommends chromium-headless-shell fontconfig fonts-wqy-microhei"
     )
 
 
@@ -550,7 +550,7 @@ def test_a_stub_that_only_asks_for_a_snap_is_no_browser(monkeypatch, tmp_path):
     stub.chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}")
     monkeypatch.setenv("HOME", str(tmp_path))
-    assert "chromium" in browser.missing_packages()
+    assert browser.PACKAGE in browser.missing_packages()
 
 
 # The package

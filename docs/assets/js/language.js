@@ -1,13 +1,13 @@
 // The way to the same place in another language, and one line that offers it on a first visit.
 // In every language a page has the same path below its folder and the same heading ids. The header
 // stays while instant navigation changes the page, so the address is worked out when it is needed.
-(function () {
-  "use strict";
+(() => {
   const SWITCH = "[data-tp=switch]";
   const CHOICE = "language"; // kept in the browser once the reader has switched or dismissed
 
+  /** @param {HTMLAnchorElement} link */
   function partner(link) {
-    const { from, to } = link.dataset; // the folders of the two languages
+    const { from = "", to = "" } = link.dataset; // the folders of the two languages
     const path = location.pathname.slice(__md_scope.pathname.length + from.length);
     return new URL(to + path, __md_scope).href + place();
   }
@@ -22,25 +22,28 @@
     let here = "";
     for (const heading of document.querySelectorAll("article :is(h2, h3, h4, h5, h6)[id]")) {
       if (heading.getBoundingClientRect().top > innerHeight / 2) break;
-      here = "#" + encodeURIComponent(heading.id);
+      here = `#${encodeURIComponent(heading.id)}`;
     }
     return here;
   }
 
+  /** @param {Element} element */
   function inSight(element) {
     const box = element.getBoundingClientRect();
     return box.bottom > 0 && box.top < innerHeight;
   }
 
+  /** @param {Event} event */
   function refresh(event) {
     const link = event.target instanceof Element && event.target.closest(SWITCH);
-    if (!link || document.querySelector("[data-tp=lost]")) return;
+    if (!(link instanceof HTMLAnchorElement) || document.querySelector("[data-tp=lost]")) return;
     link.href = partner(link);
     if (event.type === "click") __md_set(CHOICE, link.hreflang);
   }
 
   // The one of these languages that the reader would choose: who asks for zh-TW is served best by
   // zh-Hant, and better by zh-Hans than by English.
+  /** @param {string[]} languages */
   function preferred(languages) {
     for (const tag of navigator.languages) {
       const { language, script } = new Intl.Locale(tag).maximize();
@@ -60,11 +63,13 @@
 
   function offer() {
     const here = document.documentElement.lang;
-    const hints = [...document.querySelectorAll("[data-tp=hint]")];
+    /** @type {NodeListOf<HTMLElement>} */
+    const found = document.querySelectorAll("[data-tp=hint]");
+    const hints = [...found];
     const best = preferred([here, ...hints.map((hint) => hint.lang)]);
     for (const hint of hints) {
       hint.hidden = chosen() !== null || hint.lang !== best;
-      hint.querySelector("[data-tp=dismiss]").addEventListener("click", () => {
+      hint.querySelector("[data-tp=dismiss]")?.addEventListener("click", () => {
         __md_set(CHOICE, here);
         hint.hidden = true;
       });

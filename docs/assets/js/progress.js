@@ -1,18 +1,18 @@
 // Marks the lessons that were read to their end, in the list of the home page and in the
 // navigation. The marks are kept in this browser and nowhere else; both languages share them.
-(function () {
-  "use strict";
+(() => {
   const KEY = "tokpos.read";
   const LESSON = /\/lessons\/([\w-]+)\.html$/;
 
   function load() {
     try {
-      return new Set(JSON.parse(localStorage.getItem(KEY)) ?? []);
+      return new Set(JSON.parse(localStorage.getItem(KEY) ?? "[]"));
     } catch {
       return new Set(); // a browser that keeps nothing, or what another page has written
     }
   }
 
+  /** @param {Set<string>} read */
   function save(read) {
     try {
       localStorage.setItem(KEY, JSON.stringify([...read].sort()));
@@ -21,13 +21,17 @@
     }
   }
 
+  /** @param {Set<string>} read */
   function mark(read) {
-    for (const link of document.querySelectorAll("article td a, .md-nav--primary a")) {
+    /** @type {NodeListOf<HTMLAnchorElement>} */
+    const links = document.querySelectorAll("article td a, .md-nav--primary a");
+    for (const link of links) {
       const name = LESSON.exec(link.pathname)?.[1];
       if (name) link.classList.toggle("tp-read", read.has(name));
     }
   }
 
+  /** @type {IntersectionObserver | undefined} */
   let watching;
   document$.subscribe(() => {
     watching?.disconnect();
@@ -38,7 +42,7 @@
     if (!name || !last || read.has(name)) return;
     watching = new IntersectionObserver((entries) => {
       if (!entries.some((entry) => entry.isIntersecting)) return;
-      watching.disconnect();
+      watching?.disconnect();
       read.add(name);
       save(read);
       mark(read);

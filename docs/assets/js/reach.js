@@ -1,12 +1,13 @@
 // What is wider than its column scrolls by itself; a keyboard must be able to do that too. And
 // Material makes the copy button of each code block a landmark, which is noise to a screen reader.
-(function () {
-  "use strict";
+(() => {
   const WIDE =
-    ".md-typeset pre > code, .md-typeset__scrollwrap, .md-typeset table, .formula, .drawing";
+    ".md-typeset pre > code, .md-typeset__scrollwrap, .md-typeset table, .formula, .drawing, .tp-part";
 
   function reach() {
-    for (const element of document.querySelectorAll(WIDE)) {
+    /** @type {NodeListOf<HTMLElement>} */
+    const wide = document.querySelectorAll(WIDE);
+    for (const element of wide) {
       if (element.scrollWidth > element.clientWidth) element.tabIndex = 0;
       else element.removeAttribute("tabindex");
     }

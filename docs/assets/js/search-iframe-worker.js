@@ -7,23 +7,32 @@
 // Where pages are opened from the file system, browsers start no worker, and the search lives in
 // one. The script runs in a hidden frame instead. Unlike the stand-in that Material would fetch from
 // another host, it writes no inline script, so the page's security policy can stay strict.
-(function () {
-  "use strict";
+(() => {
+  /** @type {Promise<void>} */
   const asked = new Promise((resolve) => {
     if (/[?&][hq]=/.test(location.search)) resolve();
     for (const turn of ["focusin", "pointerover"]) {
       addEventListener(turn, ({ target }) => {
-        if (target.closest?.(".md-search, [for=__search]")) resolve();
+        if (target instanceof Element && target.closest(".md-search, [for=__search]")) resolve();
       });
     }
   });
 
   class LaterRequest extends XMLHttpRequest {
+    waits = false;
+
+    /**
+     * @param {string} method
+     * @param {string | URL} url
+     * @param {...any} more
+     */
     open(method, url, ...more) {
       this.waits = String(url).endsWith("/search_index.json");
+      // @ts-expect-error: it passes on what it got
       super.open(method, url, ...more);
     }
 
+    /** @param {...any} body */
     send(...body) {
       if (this.waits) asked.then(() => super.send(...body));
       else super.send(...body);
@@ -34,6 +43,7 @@
   if (location.protocol !== "file:") return;
 
   class IFrameWorker extends EventTarget {
+    /** @param {string} url */
     constructor(url) {
       super();
       this.frame = document.createElement("iframe");
@@ -44,19 +54,22 @@
       document.body.append(this.frame);
     }
 
+    /** @param {string} url */
     start(url) {
+      /** @type {any} */
       const inside = this.frame.contentWindow;
-      inside.postMessage = (data) =>
+      inside.postMessage = (/** @type {any} */ data) =>
         this.dispatchEvent(new MessageEvent("message", { data: structuredClone(data) }));
-      inside.importScripts = (...urls) =>
+      inside.importScripts = (/** @type {string[]} */ ...urls) =>
         urls.reduce((done, next) => done.then(() => load(inside, next)), Promise.resolve());
       return load(inside, url);
     }
 
+    /** @param {any} data */
     postMessage(data) {
       Promise.all([this.ready, asked]).then(() => {
         const message = new MessageEvent("message", { data: structuredClone(data) });
-        this.frame.contentWindow.dispatchEvent(message);
+        this.frame.contentWindow?.dispatchEvent(message);
       });
     }
 
@@ -65,15 +78,20 @@
     }
   }
 
+  /**
+   * @param {Window} inside
+   * @param {string} url
+   * @returns {Promise<void>}
+   */
   function load(inside, url) {
     return new Promise((resolve, reject) => {
       const script = inside.document.createElement("script");
       script.src = url;
-      script.onload = resolve;
+      script.onload = () => resolve();
       script.onerror = reject;
       inside.document.body.append(script);
     });
   }
 
-  window.IFrameWorker = window.Worker = IFrameWorker;
+  Object.assign(window, { IFrameWorker, Worker: IFrameWorker });
 })();

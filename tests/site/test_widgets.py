@@ -1,0 +1,316 @@
+"""The widgets: their numbers are the library's, and whoever comes by whatever way can use them."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, Page
+
+from tests.site.conftest import Open, Watched, collected
+from tests.site.widget_inputs import CASES
+
+# The page of each widget.
+PAGES = {
+    "tokenizer": "lessons/tokens.html",
+    "lookup": "lessons/lookup.html",
+    "rows": "lessons/learning.html",
+    "broadcasting": "lessons/broadcasting.html",
+    "bert": "lessons/bert_embeddings.html",
+    "sinusoid": "lessons/sinusoidal.html",
+    "rope": "lessons/rope.html",
+    "bias": "lessons/alibi.html",
+    "order": "lessons/why_positions.html",
+    "tying": "lessons/head.html",
+}
+# Another state of each, as an address has it.
+STATES = {
+    "tokenizer": {"text": "unaffable", "kind": "bytes"},
+    "lookup": {"id": "2"},
+    "rows": {"optimizer": "adam", "steps": "2"},
+    "broadcasting": {"a": "3,1", "b": "1,4"},
+    "bert": {"at": "3", "row": "normalized"},
+    "sinusoid": {"base": "10", "position": "7"},
+    "rope": {"m": "9", "layouts": "mixed"},
+    "bias": {"kind": "t5", "head": "2"},
+    "order": {"order": "210", "positions": "1"},
+    "tying": {"x": "-1", "y": "2"},
+}
+KIB = 1024
+
+each_widget = pytest.mark.parametrize("name", PAGES)
+
+
+def root(name: str) -> str:
+    return f"[data-widget={name}]"
+
+
+def said(page: Page, name: str) -> str:
+    return page.inner_text(f"{root(name)} .tp-said")
+
+
+@pytest.fixture(scope="module")
+def lessons(browser: Browser, address: str) -> Iterator[Watched]:
+    """One page of the browser for the tests that only look."""
+    with browser.new_context(locale="en-US") as context:
+        context.set_default_timeout(30_000)
+        watched = Watched(context.new_page(), address)
+        yield watched
+        assert not watched.troubles, watched.troubles
+
+
+def load_vocabularies(page: Page) -> None:
+    page.evaluate(
+        """async () => {
+          const {folder} = document.querySelector("[data-widget=tokenizer]").dataset;
+          for (const name of ["wordpiece", "bytes"]) await new Promise((done, failed) => {
+            const script = document.createElement("script");
+            Object.assign(script, {src: `${folder}data/${name}.js`, onload: done, onerror: failed});
+            document.head.append(script);
+          });
+        }"""
+    )
+
+
+def differences(found: Any, expected: Any, where: str = "") -> Iterator[str]:
+    """What is not as it is expected: numbers to 1e-6 of their size."""
+    if isinstance(expected, dict):
+        for key, value in expected.items():
+            yield from differences(found.get(key), value, f"{where}.{key}")
+    elif isinstance(expected, list | tuple):
+        if not isinstance(found, list) or len(found) != len(expected):
+            yield f"{where}: {found} where {expected} is expected"
+            return
+        for index, (one, other) in enumerate(zip(found, expected, strict=True)):
+            yield from differences(one, other, f"{where}[{index}]")
+    elif isinstance(expected, float):
+        if not (
+            isinstance(found, int | float)
+            and math.isclose(found, expected, rel_tol=1e-6, abs_tol=1e-9)
+        ):
+            yield f"{where}: {found} where {expected} is expected"
+    elif found != expected:
+        yield f"{where}: {found!r} where {expected!r} is expected"
+
+
+@each_widget
+def test_the_numbers_are_those_of_the_library(lessons: Watched, name: str) -> None:
+    cases = list(CASES[name]())
+    assert len(cases) >= 100
+    lessons.go(PAGES[name])
+    if name == "tokenizer":
+        load_vocabularies(lessons.page)
+    found = lessons.page.evaluate(
+        "([name, inputs]) => inputs.map((input) => tokpos.widgets[name].compute(input))",
+        [name, [given for given, _ in cases]],
+    )
+    with collected() as problems:
+        for (given, expected), one in zip(cases, found, strict=True):
+            problems += [f"{given!s:.300}: {each}" for each in differences(one, expected)][:1]
+
+
+@each_widget
+@pytest.mark.parametrize("language", ["", "zh/"])
+def test_a_widget_can_be_linked_to_shown_and_reset(
+    lessons: Watched, name: str, language: str
+) -> None:
+    page = lessons.page
+    lessons.go(language + PAGES[name])
+    page.wait_for_selector(f"{root(name)}.tp-live")
+    assert page.locator(f"{root(name)} :is(.tp-try, .tp-seen)").count() == 2
+    first = said(page, name)
+    query = "&".join(f"{name}.{key}={value}" for key, value in STATES[name].items())
+    lessons.go(f"{language}{PAGES[name]}?{query}#widget-{name}")
+    page.wait_for_function(
+        "([name, first]) => ![first, ''].includes("
+        "document.querySelector(`[data-widget=${name}] .tp-said`)?.textContent)",
+        arg=[name, first],
+    )
+    linked = said(page, name)
+    if re.search(r"\{\w+\}|undefined|NaN", linked):
+        pytest.fail(linked)
+    page.click(f"{root(name)} .tp-reset")
+    page.wait_for_function("name => !location.search.includes(name)", arg=f"{name}.")
+    assert name == "tokenizer" or said(page, name) == first
+    page.emulate_media(reduced_motion="reduce")
+    page.click(f"{root(name)} .tp-show")
+    page.wait_for_function("name => location.search.includes(name)", arg=f"{name}.")
+    page.emulate_media(reduced_motion="no-preference")
+
+
+def test_show_me_goes_step_by_step(watch: Open) -> None:
+    watched = watch()
+    watched.go(PAGES["lookup"])
+    watched.page.click(f"{root('lookup')} .tp-show")
+    seen = set()
+    for _ in range(30):
+        seen.add(said(watched.page, "lookup"))
+        watched.page.wait_for_timeout(100)
+    assert len(seen) >= 3
+
+
+@each_widget
+def test_every_control_is_reached_by_the_keyboard(lessons: Watched, name: str) -> None:
+    page = lessons.page
+    lessons.go(PAGES[name])
+    page.wait_for_selector(f"{root(name)}.tp-live")
+    controls = f"{root(name)} :is(input, select, button)"
+    wanted = page.locator(f"{controls}:visible").count()
+    assert wanted >= 3
+    page.evaluate("selector => document.querySelector(selector).focus()", controls)
+    reached = set()
+    for _ in range(wanted + 8):
+        reached.add(page.evaluate(
+            "selector => [...document.querySelectorAll(selector)].indexOf(document.activeElement)", controls
+        ))  # fmt: skip
+        page.keyboard.press("Tab")
+    assert len(reached - {-1}) == wanted
+    before = said(page, name)
+    ranges = page.locator(f"{root(name)} input[type=range]:visible")
+    if ranges.count():
+        for index in range(ranges.count()):
+            ranges.nth(index).press("ArrowRight")
+        page.wait_for_function("name => location.search.includes(name)", arg=f"{name}.")
+        assert said(page, name) != before
+
+
+@each_widget
+def test_without_scripts_there_is_a_still_figure(browser: Browser, address: str, name: str) -> None:
+    with browser.new_context(java_script_enabled=False) as context:
+        page = context.new_page()
+        page.goto(address + PAGES[name])
+        assert page.locator(".drawing > svg:visible").count() >= 1
+        widget = page.locator(root(name))
+        assert widget.locator(".tp-still svg:visible").count() or not widget.is_visible()
+
+
+@pytest.mark.parametrize(
+    ("name", "selector"), [("rope", ".tp-drag"), ("tying", ".tp-drag"), ("sinusoid", ".tp-drag")]
+)
+def test_dragging_is_smooth_on_a_slow_machine(watch: Open, name: str, selector: str) -> None:
+    """No task of 50 ms or more while a pointer is dragged, the processor slowed down four times."""
+    watched = watch()
+    page = watched.page
+    watched.go(PAGES[name])
+    picture = page.locator(f"{root(name)} {selector}").first
+    picture.scroll_into_view_if_needed()
+    page.wait_for_timeout(500)
+    page.context.new_cdp_session(page).send("Emulation.setCPUThrottlingRate", {"rate": 4})
+    page.evaluate(
+        """() => {
+          window.long = [];
+          new PerformanceObserver((list) => {
+            for (const entry of list.getEntries()) long.push(entry.duration);
+          }).observe({type: "longtask"});
+        }"""
+    )
+    before, box = said(page, name), picture.bounding_box()
+    assert box
+    page.mouse.move(box["x"] + 0.8 * box["width"], box["y"] + 0.4 * box["height"])
+    page.mouse.down()
+    for step in range(40):
+        page.mouse.move(
+            box["x"] + box["width"] * (0.5 + 0.35 * math.cos(step / 6)),
+            box["y"] + box["height"] * (0.5 + 0.35 * math.sin(step / 6)),
+        )
+    page.mouse.up()
+    page.wait_for_timeout(300)
+    assert said(page, name) != before
+    assert page.evaluate("long") == []
+
+
+def test_touch_drags_as_well(watch: Open) -> None:
+    watched = watch(has_touch=True, viewport={"width": 390, "height": 844})
+    watched.go(PAGES["tying"])
+    picture = watched.page.locator(f"{root('tying')} .tp-drag")
+    picture.scroll_into_view_if_needed()
+    before, box = said(watched.page, "tying"), picture.bounding_box()
+    assert box
+    watched.page.touchscreen.tap(box["x"] + 0.2 * box["width"], box["y"] + 0.2 * box["height"])
+    watched.page.wait_for_function(
+        "text => document.querySelector('.tp-said').textContent !== text", arg=before
+    )
+
+
+def test_going_back_and_forth_leaves_nothing_behind(watch: Open) -> None:
+    watched = watch()
+    page = watched.page
+    watched.go(PAGES["rope"])
+    session = page.context.new_cdp_session(page)
+    session.send("Performance.enable")
+
+    def held() -> tuple[float, float]:
+        page.wait_for_timeout(500)  # what Material does after a page has come
+        session.send("HeapProfiler.collectGarbage")
+        metrics = {m["name"]: m["value"] for m in session.send("Performance.getMetrics")["metrics"]}
+        return metrics["JSEventListeners"], metrics["Nodes"]
+
+    def round_trip() -> None:
+        page.click("a.md-footer__link--next")
+        page.wait_for_selector(f"{root('bias')}.tp-live")
+        page.go_back()
+        page.wait_for_selector(f"{root('rope')}.tp-live")
+        assert page.locator(f"{root('rope')} .tp-stage").count() == 1
+
+    for _ in range(3):
+        round_trip()
+    listeners, nodes = held()
+    for _ in range(6):
+        round_trip()
+    more_listeners, more_nodes = held()
+    assert more_listeners <= 1.1 * listeners and more_nodes <= 1.1 * nodes
+
+
+def test_a_vocabulary_is_loaded_when_it_is_asked_for(watch: Open) -> None:
+    watched = watch()
+    requests: list[str] = []
+    watched.page.on("request", lambda request: requests.append(request.url))
+    watched.go(PAGES["tokenizer"])
+    watched.page.wait_for_selector(f"{root('tokenizer')}.tp-live")
+    watched.page.wait_for_timeout(300)
+    assert not [url for url in requests if "widgets/data" in url]
+    watched.page.click(".tp-load")
+    watched.page.wait_for_selector(".tp-token")
+    assert len([url for url in requests if "widgets/data" in url]) == 1
+
+
+def test_pieces_of_a_character_stand_together(watch: Open) -> None:
+    watched = watch()
+    watched.go(f"{PAGES['tokenizer']}?tokenizer.kind=bytes&tokenizer.text=%F0%9F%98%80%E5%96%9C")
+    watched.page.wait_for_selector(".tp-token")
+    groups = watched.page.locator(".tp-tokens li")
+    assert "�" not in watched.page.inner_text(".tp-tokens")
+    assert groups.first.locator("i").inner_text() == "😀"
+    assert groups.first.locator(".tp-token").count() > 1
+
+
+def test_widgets_work_from_the_file_system(watch: Open, site: Path) -> None:
+    watched = watch(home=site.as_uri() + "/")
+    watched.go(f"zh/{PAGES['tokenizer']}")
+    watched.page.click(".tp-load")
+    watched.page.wait_for_selector(".tp-token")
+
+
+def test_each_script_is_small(site: Path) -> None:
+    import gzip
+
+    with collected() as problems:
+        for path in (site / "assets" / "widgets").glob("*.js"):
+            size = len(gzip.compress(path.read_bytes()))
+            if size > 8 * KIB:
+                problems.append(f"{path.name}: {size} bytes")
+
+
+def test_pages_without_a_widget_load_none(paths: list[str], site: Path) -> None:
+    with collected() as problems:
+        for path in paths:
+            text = (site / path).read_text(encoding="utf-8")
+            if ("data-widget=" in text) != ("/widgets/shared.js" in text):
+                problems.append(path)
+    assert {
+        path for path in paths if "data-widget=" in (site / path).read_text(encoding="utf-8")
+    } == {language + page for language in ("", "zh/") for page in PAGES.values()}
