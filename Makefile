@@ -2,6 +2,7 @@
 
 PORT ?= 8000
 python := .venv/bin/python
+npm := PATH="$(CURDIR)/.venv/bin:$$PATH" npm --prefix scripts/javascript
 
 export PYTHONPATH := src
 export PYTHONUNBUFFERED := 1
@@ -21,11 +22,12 @@ site: for-site  ## build both languages into site/
 test: for-tests  ## run every test (ARGS=tests/library for a part)
 	@$(python) -m pytest -n auto --dist loadfile --no-loadscope-reorder $(ARGS)
 
-check: for-tests  ## ruff, mypy, and the structure of the lessons
+check: for-tests scripts/javascript/node_modules  ## style, types, the structure of the lessons
 	@$(python) -m ruff check
 	@$(python) -m ruff format --check --quiet
 	@$(python) -m mypy
 	@$(python) -m scripts.structure
+	@$(npm) run --silent check
 
 bench: for-site  ## cost beside the limit and other libraries (ROW=rope CHECK=1 KEEP=1)
 	@$(python) -W ignore -m scripts.bench $(if $(ROW),--row $(ROW)) $(if $(CHECK),--check) $(if $(KEEP),--keep)
@@ -58,7 +60,11 @@ numbers: for-site  ## what the last update has changed on the pages, old and new
 	@$(python) -m scripts.numbers --since .cache/before-update.json
 
 clean:  ## remove everything that was made, .venv included
-	rm -rf .venv site .site-* figures .cache .hypothesis .mypy_cache .pytest_cache .ruff_cache
+	rm -rf .venv scripts/javascript/node_modules site .site-* figures .cache .hypothesis .mypy_cache .pytest_cache .ruff_cache
+
+scripts/javascript/node_modules: scripts/javascript/package-lock.json | for-tests
+	@$(npm) ci --silent --no-audit --no-fund
+	@touch $@
 
 for-site:
 	@scripts/setup.sh site

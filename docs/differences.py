@@ -1,8 +1,8 @@
 # %% [markdown] lang="en"
 # # How the paper, its own code and the libraries differ
 #
-# Two implementations carry the name of one position encoding and give different numbers: here is
-# where papers, their authors' code and the libraries part, and by how much.
+# Two implementations of the same position encoding can give different numbers. This page shows
+# where papers, their authors' code and libraries differ, and by how much.
 #
 # This page is for the day on which a port does not reproduce its model. Each section says what
 # the paper has, what its authors' code does, what the libraries do and which of these `tokpos`
@@ -12,15 +12,15 @@
 # | Thing | Who differs | How it shows |
 # |---|---|---|
 # | [Sinusoids: frequencies, order](#sinusoidal) | tensor2tensor, fairseq; transformers' Marian | a slow last pair; columns in two halves |
-# | [Sinusoids: offset, padding](#fairseq) | fairseq, M2M100 | the first token stands at row 2; row 1 is zero |
+# | [Sinusoids: first position, padding](#fairseq) | fairseq, M2M100 | the first token gets row 2; row 1 is zero |
 # | [Learned positions](#roberta) | RoBERTa and its kin | 514 rows serve 512 tokens; left padding shifts, with `inputs_embeds` |
 # | [RoPE: which features pair](#rope-layout) | Llama's own files, GPT-J; NeoX, transformers | no error, wrong scores |
 # | [RoPE on a part of a head](#partial-rotation) | NeoX; Gemma 4; DeepSeek-V3 | other features turn, at other speeds |
 # | [RoPE in bfloat16](#rope-bfloat16) | transformers after `.to(bfloat16)` | far positions get other angles |
-# | [YaRN's ramp](#yarn) | the paper; its code and transformers | the pairs in the middle |
-# | [Dynamic NTK](#dynamic-ntk) | transformers | a short text after a long one |
+# | [YaRN's ramp](#yarn) | the paper; its code and transformers | the pairs in the middle are slowed differently |
+# | [Dynamic NTK](#dynamic-ntk) | transformers | a short text after a long one keeps the old frequencies |
 # | [RoPE on several axes](#axes) | Qwen2-VL; Qwen3-VL; Pixtral | height and width get other pairs |
-# | [ALiBi's slopes and bias](#alibi) | the paper; its code; Bloom, MPT; Falcon | other slopes at 12 heads; other raw scores; steps |
+# | [ALiBi's slopes and bias](#alibi) | the paper; its code; Bloom, MPT; Falcon | other slopes at 12 heads; other raw scores; bias rounded to bfloat16 |
 # | [T5's buckets](#t5) | the original code; ports that round | one bucket unused; a few offsets in the next bucket |
 # | [Shaw's clipping](#shaw) | Wav2Vec2-BERT | far to the left, near to the right |
 # | [Transformer-XL's sinusoid](#transformer-xl) | the paper; its code and XLNet | columns in two halves |
@@ -35,16 +35,16 @@
 #
 # | 对象 | 涉及谁 | 表现 |
 # |---|---|---|
-# | [正弦位置编码（sinusoidal）：频率与顺序](#sinusoidal) | tensor2tensor、fairseq；transformers 的 Marian | 最后一个频率对偏慢；各列分成前后两半 |
+# | [正弦位置编码（sinusoidal）：频率与顺序](#sinusoidal) | tensor2tensor、fairseq；transformers 的 Marian | 最后一对维度偏慢；各列分成前后两半 |
 # | [正弦位置编码：起点与填充](#fairseq) | fairseq、M2M100 | 第一个词元（token）用第 2 行；第 1 行全是零 |
 # | [可学习的位置](#roberta) | RoBERTa 及其同类 | 514 行只够 512 个词元；用 `inputs_embeds` 时，左侧填充使位置错开 |
 # | [旋转位置编码（RoPE）：哪些维度配成一对](#rope-layout) | Llama 原版文件、GPT-J；NeoX、transformers | 不报错，但分数不对 |
 # | [只转一部分维度的 RoPE](#partial-rotation) | NeoX；Gemma 4；DeepSeek-V3 | 转的维度不同，快慢也不同 |
 # | [bfloat16 下的 RoPE](#rope-bfloat16) | `.to(bfloat16)` 之后的 transformers | 远处的位置角度不对 |
-# | [YaRN 的过渡段](#yarn) | 论文；作者的代码和 transformers | 中间的频率对 |
-# | [动态 NTK](#dynamic-ntk) | transformers | 长文本之后的短文本 |
-# | [多个轴上的 RoPE](#axes) | Qwen2-VL；Qwen3-VL；Pixtral | 高和宽分到的频率对不同 |
-# | [ALiBi（带线性偏置的注意力）的斜率与偏置](#alibi) | 论文；作者的代码；Bloom、MPT；Falcon | 12 个头时斜率不同；原始分数不同；出现台阶 |
+# | [YaRN 的过渡段](#yarn) | 论文；作者的代码和 transformers | 中间各对维度放慢的程度不同 |
+# | [动态 NTK](#dynamic-ntk) | transformers | 处理过长文本之后，短文本仍用旧频率 |
+# | [多个轴上的 RoPE](#axes) | Qwen2-VL；Qwen3-VL；Pixtral | 高和宽分到的维度不同 |
+# | [ALiBi（带线性偏置的注意力）的斜率与偏置](#alibi) | 论文；作者的代码；Bloom、MPT；Falcon | 12 个头时斜率不同；原始分数不同；偏置被舍入到 bfloat16 |
 # | [T5 的桶](#t5) | 原来的代码；有舍入的移植 | 有一个桶从来不用；少数偏移落进隔壁的桶 |
 # | [Shaw 的截断](#shaw) | Wav2Vec2-BERT | 左边看得远，右边看得近 |
 # | [Transformer-XL 的正弦](#transformer-xl) | 论文；作者的代码和 XLNet | 各列分成前后两半 |
@@ -87,8 +87,8 @@ print("transformers", transformers.__version__, " tokenizers", tokenizers.__vers
 # %% [markdown] lang="zh"
 # ## 正弦位置编码：两组频率，两种列序 {#sinusoidal}
 #
-# - **论文**：*Attention Is All You Need* 第 3.5 节。第 $i$ 个频率对每步转 $10000^{-2i/D}$，正弦列与余弦列交替排列。
-# - **作者的代码**：tensor2tensor（`get_timing_signal_1d`）。第 $i$ 个频率对每步转 $10000^{-i/(D/2 - 1)}$，最后一个恰好达到 $10000^{-1}$；先排所有的正弦，再排所有的余弦。
+# - **论文**：*Attention Is All You Need* 第 3.5 节。第 $i$ 对维度每步转 $10000^{-2i/D}$，正弦列与余弦列交替排列。
+# - **作者的代码**：tensor2tensor（`get_timing_signal_1d`）。第 $i$ 对维度每步转 $10000^{-i/(D/2 - 1)}$，最后一对恰好达到 $10000^{-1}$；先排所有的正弦，再排所有的余弦。
 # - **各个库**：fairseq 沿用了 tensor2tensor 的写法，M2M100 和 Speech2Text 也随之沿用；从 C++ 源码看，Marian 本身也是如此。transformers 的 Marian（`create_weight`）却用论文的频率，列序则同 tensor2tensor。
 # - **tokpos** 三种都有，各有各的名字：[`tokpos.sinusoidal.SinusoidalEncoding`][] 是论文的写法，[这一课](lessons/sinusoidal.md#many-hands)讲的就是它；[`tokpos.sinusoidal_arrangements.ConcatenatedEncoding`][] 是 transformers 的 Marian 的写法；[`tokpos.sinusoidal_arrangements.Tensor2TensorEncoding`][] 是作者代码的写法。
 
@@ -129,7 +129,7 @@ for other in (marian, m2m):
 # of M2M100 are each off by up to {{ gap(paper, marian):.2f }}.
 
 # %% [markdown] lang="zh" role="claim"
-# $D = 64$ 时，最后一个频率对每步转过的角度，论文里是 {{ frequencies(64)[-1].item():.4e }}，tensor2tensor 里是 {{ tensor2tensor_frequencies(64)[-1].item():.4e }}。transformers 的 Marian 的表就是把论文的各列分成两半，相差不超过 6 × 10⁻⁸。如果按论文的列序去读，这张表和 M2M100 的表误差都能达到 {{ gap(paper, marian):.2f }}。
+# $D = 64$ 时，最后一对维度每步转过的角度，论文里是 {{ frequencies(64)[-1].item():.4e }}，tensor2tensor 里是 {{ tensor2tensor_frequencies(64)[-1].item():.4e }}。transformers 的 Marian 的表就是把论文的各列分成两半，相差不超过 6 × 10⁻⁸。如果按论文的列序去读，这张表和 M2M100 的表误差都能达到 {{ gap(paper, marian):.2f }}。
 
 # %% [markdown] lang="en"
 # Width and length of the tables agree, so no shape tells them apart. Look at row 0: `0, 1, 0, 1`
@@ -148,8 +148,8 @@ for other in (marian, m2m):
 # - **Libraries**: M2M100 and Speech2Text in transformers do the same. They also multiply position
 #   and frequency in float32, which costs digits far out.
 # - **tokpos** counts from 0 and treats no row in a special way: positions are an argument. For a
-#   model of this kind pass [`tokpos.roberta.roberta_positions`][] and drop what padding gets.
-#   Angles are float64.
+#   model of this kind pass what [`tokpos.roberta.roberta_positions`][] gives, and set the output
+#   to zero at padding. Angles are float64.
 
 # %% [markdown] lang="zh"
 # ## 正弦位置编码：从几数起，还有一行零 {#fairseq}
@@ -157,7 +157,7 @@ for other in (marian, m2m):
 # - **论文**没有说第一个词元的位置是几，也没有说填充处放什么。
 # - **fairseq**（`SinusoidalPositionalEmbedding`）从 `padding_idx + 1` 开始数真实词元，第 `padding_idx` 行则全是零。
 # - **各个库**：transformers 里的 M2M100 和 Speech2Text 也这样做；另外，位置与频率在 float32 下相乘，位置越远，丢的精度越多。
-# - **tokpos** 从 0 数起，不特殊对待任何一行：位置由调用者传入。要配合这类模型，就传入 [`tokpos.roberta.roberta_positions`][]，再去掉填充处的结果。角度用 float64 计算。
+# - **tokpos** 从 0 数起，不特殊对待任何一行：位置由调用者传入。要配合这类模型，就传入 [`tokpos.roberta.roberta_positions`][] 的结果，再把填充处的输出置零。角度用 float64 计算。
 
 # %%
 from tokpos import roberta_positions
@@ -200,7 +200,7 @@ assert error > 1e-5 and our_error < 6e-8
 #   the mask, and then both ways agree.
 
 # %% [markdown] lang="zh"
-# ## 可学习的位置：RoBERTa 从填充 ID 的下一个数数起 {#roberta}
+# ## 可学习的位置：RoBERTa 从填充 ID 加 1 开始编号 {#roberta}
 #
 # - **论文**对此只字未提。
 # - **作者的代码**：fairseq（`make_positions`）。真实词元从 `padding_idx + 1` 往上数，填充处一律是 `padding_idx`。
@@ -252,8 +252,8 @@ assert ours.usable_length == 8 and fits(8) and not fits(9)
 
 # %% [markdown] lang="en" role="claim"
 # A table of {{ config.max_position_embeddings }} rows with padding ID 1 takes
-# {{ ours.usable_length }} tokens and fails at {{ ours.usable_length + 1 }}. Behind left padding the
-# two ways of transformers differ by up to {{ gap(blind[real], theirs(left_padded)[real]):.2f }} at
+# {{ ours.usable_length }} tokens and fails at {{ ours.usable_length + 1 }}. After left padding,
+# transformers' two ways differ by up to {{ gap(blind[real], theirs(left_padded)[real]):.2f }} at
 # real tokens. Ours equal each other and the first way, bit for bit.
 
 # %% [markdown] lang="zh" role="claim"
@@ -274,10 +274,10 @@ assert ours.usable_length == 8 and fits(8) and not fits(9)
 # %% [markdown] lang="zh"
 # ## RoPE：与邻居配对，还是与另一半配对 {#rope-layout}
 #
-# - **论文**：*RoFormer* 式 15 和式 34。第 $2i$ 维与第 $2i+1$ 维是一对，这种布局叫*相邻配对*。
+# - **论文**：*RoFormer* 式 15 和式 34。第 $2i$ 维与第 $2i+1$ 维是一对，叫*相邻配对*。
 # - **作者的代码**也是这样，Meta 原版的 Llama 文件、GPT-J、GLM-4、Cohere、DeepSeek-V2 和 V3 同样如此。
 # - **各个库**：GPT-NeoX 把第 $i$ 维与第 $i + d/2$ 维配成一对，叫*前后半配对*。transformers 对 Llama 和大多数模型也这样配，转换检查点时，权重的行会重新排列。
-# - **tokpos**：[`tokpos.rope.RotaryEncoding`][] 两种都有。`layout` 没有默认值，因为谁也猜不出来。[`tokpos.rope_layout.convert_queries_and_keys`][] 把权重从一种布局换到另一种。
+# - **tokpos**：[`tokpos.rope.RotaryEncoding`][] 两种都有。`layout` 没有默认值，因为谁也猜不出来。[`tokpos.rope_layout.convert_queries_and_keys`][] 把权重从一种配对方式换到另一种。
 
 # %%
 from tokpos.figures import rope
@@ -289,7 +289,7 @@ rope.layouts()
 # below they stand where the half-split layout wants them.
 
 # %% [markdown] lang="zh" role="caption"
-# 维度为 8 的头怎样配对。格子里的数字是相邻配对布局中的维度编号；下面一排是它们在前后半配对布局中该放的位置。
+# 维度为 8 的头怎样配对。格子里的数字是相邻配对时的维度编号；下面一排是前后半配对时它们该放的位置。
 
 # %%
 from transformers.models.gptj import modeling_gptj as gptj
@@ -339,7 +339,7 @@ assert gap(right, scores("half-split", *moved)) < 1e-12
 # after the conversion they agree to 10⁻¹².
 
 # %% [markdown] lang="zh" role="claim"
-# 前后半配对的结果与 transformers 的 Llama 一致，相邻配对的结果与它的 GPT-J 一致。把一种布局的权重用在另一种上，分数的大小平均只有 {{ right.abs().mean().item():.0f }}，却最多会差 {{ gap(right, mixed):.0f }}，而程序并不报错；转换之后，相差不超过 10⁻¹²。
+# 前后半配对的结果与 transformers 的 Llama 一致，相邻配对的结果与它的 GPT-J 一致。把一种配对的权重用在另一种上，分数的绝对值平均只有 {{ right.abs().mean().item():.0f }}，却最多会差 {{ gap(right, mixed):.0f }}，而程序并不报错；转换之后，相差不超过 10⁻¹²。
 
 # %% [markdown] lang="en"
 # ## RoPE on a part of a head: three rules {#partial-rotation}
@@ -350,7 +350,7 @@ assert gap(right, scores("half-split", *moved)) < 1e-12
 # - **Proportional** (Gemma 4): the frequencies are those of the whole head,
 #   $\mathrm{base}^{-2i/d}$, and the slow ones are set to 0. In the half-split layout the features
 #   that stay are the ends of both halves.
-# - **The last features** (DeepSeek-V2 and V3, interleaved): the head is split, and the part behind
+# - **The last features** (DeepSeek-V2 and V3, interleaved): the head is split, and the second part
 #   turns.
 # - **tokpos** has the first as `rotary_width` and the second as `rope_type` "proportional" of
 #   [`tokpos.rope.RotaryEncoding`][]. For the third, split the head and turn that part.
@@ -360,7 +360,7 @@ assert gap(right, scores("half-split", *moved)) < 1e-12
 #
 # - **论文**转动整个头。
 # - **自成一个小头**（GPT-NeoX、Phi、StableLM；GPT-J 和 GLM-4 用相邻配对）：只转前 $r$ 维，频率 $\mathrm{base}^{-2i/r}$ 按维度为 $r$ 的头来算。
-# - **按比例**（Gemma 4）：频率 $\mathrm{base}^{-2i/d}$ 仍按整个头来算，只是把慢的那些设为 0。在前后半配对布局中，不转的是两半各自的末尾。
+# - **按比例**（Gemma 4）：频率 $\mathrm{base}^{-2i/d}$ 仍按整个头来算，只是把慢的那些设为 0。前后半配对时，不转的是两半各自的末尾。
 # - **最后几维**（DeepSeek-V2 和 V3，用相邻配对）：把头切开，只转后面那一段。
 # - **tokpos**：第一种是 [`tokpos.rope.RotaryEncoding`][] 的 `rotary_width`，第二种是它的 `rope_type` "proportional"。要用第三种，就把头切开，只转那一段。
 
@@ -390,11 +390,11 @@ for name, encode in (("small head  ", small), ("proportional", gemma)):
     print(" " * 12, "frequencies", speeds)
 
 # %% [markdown] lang="en"
-# DeepSeek's rule is inside its attention layer. We put a function that only looks in place of the
-# attention itself, and ask which features of the queries depend on the positions.
+# DeepSeek's rule is inside its attention layer. We replace the attention function by one that only
+# records its queries, and ask which of their features depend on the positions.
 
 # %% [markdown] lang="zh"
-# DeepSeek 的规则写在注意力层里面。我们把注意力换成一个只负责观察的函数，看看查询的哪些维度随位置变化。
+# DeepSeek 的规则写在注意力层里面。我们把注意力函数换成一个只记下查询的函数，看看查询的哪些维度随位置变化。
 
 # %%
 seen = []
@@ -452,9 +452,9 @@ assert turned_features(*seen) == [6, 7, 8, 9]
 # %% [markdown] lang="en"
 # ## RoPE in bfloat16: the frequencies are rounded with the model {#rope-bfloat16}
 #
-# - **The paper** has no types.
-# - **Libraries**: transformers multiplies position and frequency in float32, also in a model of
-#   half precision. But the frequencies are a buffer, and `.to(torch.bfloat16)` rounds it. A
+# - **The paper** says nothing about number formats.
+# - **Libraries**: transformers multiplies position and frequency in float32, also in a bfloat16
+#   model. But the frequencies are a buffer, and `.to(torch.bfloat16)` rounds it. A
 #   model *loaded* with `dtype=torch.bfloat16` keeps them in float32, so the same weights behave
 #   in two ways.
 # - **tokpos** derives the frequencies in float64 at each use and stores nothing that could be
@@ -464,7 +464,7 @@ assert turned_features(*seen) == [6, 7, 8, 9]
 # ## bfloat16 下的 RoPE：频率跟着模型一起被舍入 {#rope-bfloat16}
 #
 # - **论文**不谈数据类型。
-# - **各个库**：即使模型是半精度，transformers 也用 float32 计算位置与频率之积。可是频率是模块的缓冲区（buffer），`.to(torch.bfloat16)` 会把它一起舍入。若用 `dtype=torch.bfloat16` *加载*模型，频率则仍是 float32，于是同一份权重有两种行为。
+# - **各个库**：即使模型是 bfloat16，transformers 也用 float32 计算位置与频率之积。可是频率是模块的缓冲区（buffer），`.to(torch.bfloat16)` 会把它一起舍入。若用 `dtype=torch.bfloat16` *加载*模型，频率则仍是 float32，于是同一份权重有两种行为。
 # - **tokpos** 每次用到频率时都用 float64 重新推算，不存任何会被舍入的东西。
 
 # %%
@@ -529,24 +529,24 @@ assert torch.equal(turned, again)
 # ## YaRN: a ramp over turns or over pairs {#yarn}
 #
 # - **The paper** (arXiv v2), section 3.2: a pair that turns $r$ times within the trained length
-#   keeps the share $\gamma = (r - \alpha)/(\beta - \alpha)$ of its frequency, cut to 0..1, and
-#   takes the rest from the slowed one. For Llama $\alpha = 1$ and $\beta = 32$. The ramp is linear
-#   in the *turns*.
+#   keeps the share $\gamma = (r - \alpha)/(\beta - \alpha)$ of its frequency, clipped to
+#   $[0, 1]$, and takes the rest from the slowed one. For Llama $\alpha = 1$ and $\beta = 32$. The
+#   ramp is linear in the *turns*.
 # - **Its code** finds the two pairs that turn 32 times and once, rounds them outward to whole
 #   pairs, and draws a line between them. The ramp is linear in the *pair's number*, and the number
 #   of turns falls exponentially with it.
 # - **Libraries**: transformers follows the code. `truncate=False` leaves out the rounding.
-# - **tokpos** follows the code, since published models were trained with it: `rope_type` "yarn" of
+# - **tokpos** follows the code, as transformers does: `rope_type` "yarn" of
 #   [`tokpos.rope_scaling.scaled_frequencies`][]. Llama 3's rule is the paper's ramp, with other
 #   limits.
 
 # %% [markdown] lang="zh"
-# ## YaRN：按圈数过渡，还是按频率对的编号过渡 {#yarn}
+# ## YaRN：按圈数过渡，还是按第几对过渡 {#yarn}
 #
-# - **论文**（arXiv v2）第 3.2 节：在训练长度内转 $r$ 圈的频率对，保留原频率的份额是 $\gamma = (r - \alpha)/(\beta - \alpha)$（截到 0..1），其余取自放慢后的频率。对 Llama，$\alpha = 1$，$\beta = 32$。份额随*圈数*线性变化。
-# - **作者的代码**先找出转 32 圈和转 1 圈的两个频率对，把编号向外取整，再在两者之间连一条直线。份额随频率对的*编号*线性变化，而圈数随编号按指数下降。
+# - **论文**（arXiv v2）第 3.2 节：在训练长度内转 $r$ 圈的一对维度，保留原频率的份额是 $\gamma = (r - \alpha)/(\beta - \alpha)$（截断到 $[0, 1]$），其余取自放慢后的频率。对 Llama，$\alpha = 1$，$\beta = 32$。份额随*圈数*线性变化。
+# - **作者的代码**先找出转 32 圈和转 1 圈的是哪两对，把编号向外取整，再在两者之间连一条直线。份额随对的*编号*线性变化，而圈数随编号按指数下降。
 # - **各个库**：transformers 的算法与作者的代码相同，设 `truncate=False` 则不取整。
-# - **tokpos** 的算法也与作者的代码相同，因为公开的模型就是这样训练的：[`tokpos.rope_scaling.scaled_frequencies`][] 的 `rope_type` "yarn"。Llama 3 反而像论文那样按圈数过渡，只是两端不同。
+# - **tokpos** 的算法也与作者的代码相同，和 transformers 一样：[`tokpos.rope_scaling.scaled_frequencies`][] 的 `rope_type` "yarn"。Llama 3 反而像论文那样按圈数过渡，只是两端不同。
 
 # %%
 width, trained, factor = 128, 4096, 8.0
@@ -588,7 +588,7 @@ assert ratio.max() > 2 and 0.9 < ratio.min() < 1
 # {{ ratio.max().item():.2f }} times as fast.
 
 # %% [markdown] lang="zh" role="claim"
-# 我们的频率与 transformers 相差不超过 10⁻⁶。{{ len(theta) }} 个频率对中有 {{ apart.sum().item() }} 个与论文不同，差得最多的是第 {{ ratio.argmax().item() }} 个：按作者的代码，它的频率是论文的 {{ ratio.max().item():.2f }} 倍。
+# 我们的频率与 transformers 相差不超过 10⁻⁶。{{ len(theta) }} 对维度中有 {{ apart.sum().item() }} 对与论文不同，差得最多的是第 {{ ratio.argmax().item() }} 对：按作者的代码，它的频率是论文的 {{ ratio.max().item():.2f }} 倍。
 
 # %% [markdown] lang="en"
 # ## Dynamic NTK: transformers remembers the long text {#dynamic-ntk}
@@ -597,8 +597,9 @@ assert ratio.max() > 2 and 0.9 < ratio.min() < 1
 #   the base is multiplied by $s^{d/(d-2)}$ with $s = \max(1, L/L_0)$, $d$ the width of the head,
 #   $L$ the length of the text and $L_0$ that of the training.
 # - **Libraries**: in transformers $L_0$ is `max_position_embeddings`, and with a `factor` $f$
-#   there is $s = f L/L_0 - (f - 1)$, the same for $f = 1$. It keeps the changed frequencies for
-#   later, shorter texts, and resets them only below $L_0$: at exactly $L_0$ the old ones stay.
+#   it is $s = f L/L_0 - (f - 1)$, which for $f = 1$ is the formula above. transformers keeps the
+#   changed frequencies for later, shorter texts, and resets them only below $L_0$: at exactly
+#   $L_0$ the old ones stay.
 # - **tokpos** has the libraries' formula as a pure function of the length; nothing is remembered.
 
 # %% [markdown] lang="zh"
@@ -635,7 +636,7 @@ assert ours[3] == ours[0] > ours[2]
 
 # %% [markdown] lang="en" role="claim"
 # With $L_0 = 16$: after a text of 64 tokens transformers turns texts of 17 and of 16 with the
-# frequencies of 64, and is back to its own only at 15. Before the long text both agree.
+# frequencies of 64, and returns to the original ones only at 15. Before the long text both agree.
 
 # %% [markdown] lang="zh" role="claim"
 # $L_0 = 16$ 时，处理过一段 64 个词元的文本之后，transformers 遇到 17 个和 16 个词元的文本，用的仍是 64 个词元时的频率；短到 15 个词元，才换回原来的频率。处理长文本之前，两者一致。
@@ -651,11 +652,11 @@ assert ours[3] == ours[0] > ours[2]
 #   [`tokpos.rope_axes.axial_plan`][].
 
 # %% [markdown] lang="zh"
-# ## 多个轴上的 RoPE：快的频率对归谁 {#axes}
+# ## 多个轴上的 RoPE：转得快的几对归谁 {#axes}
 #
-# - **Qwen2-VL** 给时间、高、宽各分一段连续的频率对，于是快的都归时间。
+# - **Qwen2-VL** 给时间、高、宽各分连续的几对维度，于是转得快的都归时间。
 # - **Qwen3-VL** 让三个轴轮流取，剩下的归时间。
-# - **Pixtral** 只有两个轴，频率像发牌一样轮流分给它们，每个轴的频率对再排成一段。Qwen2-VL 的图像部分则让两个轴用同一组频率。
+# - **Pixtral** 只有两个轴，频率像发牌一样轮流分给它们，每个轴分到的几对再排成一段。Qwen2-VL 的图像部分则让两个轴用同一组频率。
 # - **tokpos** 把分法写成一份计划：[`tokpos.rope_axes.section_plan`][] 和 [`tokpos.rope_axes.axial_plan`][]。
 
 # %%
@@ -722,7 +723,7 @@ assert gap(turned(dealt, image), theirs) < 3e-6
 # 在 {{ video.shape[1] }} 格的网格上，按三份计划转动的查询，分别与 transformers 的 Qwen2-VL、Qwen3-VL 和 Pixtral 一致，误差不超过 3 × 10⁻⁶。
 
 # %% [markdown] lang="en"
-# ## ALiBi: the order of the slopes, and where the bias stands {#alibi}
+# ## ALiBi: the order of the slopes, and where the bias is added {#alibi}
 #
 # - **The paper**, section 3: for any number $H$ of heads the slopes are a geometric series that
 #   starts at $2^{-8/H}$, and its ratio is the same number. Minus slope times distance is added
@@ -731,8 +732,8 @@ assert gap(turned(dealt, image), theirs) < 3e-6
 #   of the power below, then every second one of the power above: for 12 heads all of 8 heads, then
 #   numbers 1, 3, 5 and 7 of 16. There paper and code contradict each other.
 # - **Libraries**: Bloom adds slope times *key position* in place of minus slope times distance, MPT
-#   slope times the offset from the *last* key. In each row that is a constant more, which the
-#   softmax takes away: compare weights, not scores. Falcon rounds the bias to bfloat16, whatever
+#   slope times the offset from the *last* key. In each row this adds only a constant, which
+#   softmax cancels: compare weights, not scores. Falcon rounds the bias to bfloat16, whatever
 #   the model's type, and its attention *layer* divides it by $\sqrt d$ together with the scores.
 # - **tokpos**: [`tokpos.alibi.alibi_slopes`][] is `get_slopes`; [`tokpos.alibi.Alibi`][] is the
 #   paper's bias in float32, outside the division.
@@ -841,8 +842,8 @@ assert steepest.unique().numel() < 1000 and gap(rounded, exact) > 4
 # ## T5: whole numbers decide the bucket {#t5}
 #
 # - **The paper**, section 2.1: a relative position bias of 32 numbers for each head, for ranges of
-#   offsets that grow as a logarithm up to 128. How many offsets have a bucket of their own it does
-#   not say.
+#   offsets that get wider with distance (the bucket number grows with the logarithm), up to 128. How
+#   many offsets have a bucket of their own it does not say.
 # - **Its code**, Mesh TensorFlow (`_relative_position_bucket`): half of the buckets of a direction
 #   hold one offset each. To the right of the query the bucket is 16 more than to the left. Offset
 #   0 counts as left, so bucket 16, "right, at distance 0", is never used and its row never
@@ -855,7 +856,7 @@ assert steepest.unique().numel() < 1000 and gap(rounded, exact) > 4
 # %% [markdown] lang="zh"
 # ## T5：用整数决定进哪个桶 {#t5}
 #
-# - **论文**第 2.1 节：相对位置偏置（relative position bias）每个头有 32 个数，区间按对数增长，到 128 为止。有多少个偏移各占一个桶，论文没有说。
+# - **论文**第 2.1 节：相对位置偏置（relative position bias）每个头有 32 个数，各管一段偏移，越远的段越宽（段的编号随距离的对数增长），到 128 为止。有多少个偏移各占一个桶，论文没有说。
 # - **作者的代码**：Mesh TensorFlow（`_relative_position_bucket`）。每个方向有一半的桶只装一个偏移。键在查询右边时，桶号比在左边大 16。偏移 0 算左边，所以 16 号桶，即“右边、距离 0”，从来用不到，那一行也就从来不被训练。
 # - **各个库**：不管模型是什么类型，transformers 都用 float32 取对数。如果移植时用模型自己的 bfloat16 取对数，就有一些偏移会落进隔壁的桶。
 # - **tokpos**：[`tokpos.t5.t5_buckets`][] 不取对数，只比较整数；按 T5 的设置，即 32 个桶、到 128 为止，在每个偏移上都与 transformers 相等。
@@ -900,11 +901,11 @@ assert len(moved) > 0
 # 在全部 {{ f"{len(offset):,}" }} 个偏移上，无论双向还是因果，我们的桶都与 transformers 相同。双向时只有 {{ unused[0] }} 号桶是空的，因果时没有空桶。用 float32 取对数不会错位，用 bfloat16 则有 {{ len(moved) }} 个偏移错位。
 
 # %% [markdown] lang="en"
-# T5 has one more habit: it does not divide by $\sqrt d$ at all. [`tokpos.attention.Attention`][]
-# does so with `scale=1.0`.
+# T5 has one more peculiarity: it does not divide by $\sqrt d$ at all. To get this from
+# [`tokpos.attention.Attention`][], pass `scale=1.0`.
 
 # %% [markdown] lang="zh"
-# T5 还有一个习惯：它根本不除以 $\sqrt d$。[`tokpos.attention.Attention`][] 设 `scale=1.0` 即可。
+# T5 还有一个特别之处：它根本不除以 $\sqrt d$。[`tokpos.attention.Attention`][] 设 `scale=1.0` 就与它一样。
 
 # %%
 from transformers import T5Config
@@ -939,9 +940,9 @@ assert undivided < 1e-4 < divided
 # %% [markdown] lang="en"
 # ## Shaw: one clip or two {#shaw}
 #
-# - **The paper**, section 3.2: offsets are cut to $-k \dots k$, the same $k$ on both sides, with
+# - **The paper**, section 3.2: offsets are clipped to $-k \dots k$, the same $k$ on both sides, with
 #   vectors for keys and for values.
-# - **Libraries**: Wav2Vec2-BERT in transformers cuts at 64 to the left and 8 to the right, and has
+# - **Libraries**: Wav2Vec2-BERT in transformers clips at 64 to the left and 8 to the right, and has
 #   vectors for keys alone.
 # - **tokpos**: [`tokpos.shaw.ShawEncoding`][] has the paper's one $k$, and value vectors where
 #   `values=True`. A table with two limits fits after its last row is repeated.
@@ -1035,10 +1036,11 @@ assert gap(halves, theirs) < 1e-6 < 0.5 < gap(alternating, theirs)
 # ## Tokenizers: several Unicodes in one library {#unicode}
 #
 # - **BERT's own code** puts spaces around Chinese characters, extension E (U+2B820 to U+2CEAF)
-#   included, and asks Python what punctuation is: whatever Unicode that Python has.
+#   included, and asks Python what counts as punctuation, so the answer depends on the Unicode
+#   version of that Python.
 # - **Libraries**: `tokenizers` starts extension E at U+2B920, so 256 characters get no space and
-#   stick to their neighbors. It knows punctuation as of Unicode 8, lower case as of
-#   Unicode 17. The slow `BasicTokenizer` in transformers keeps BERT's own rule.
+#   stick to their neighbors. It knows punctuation as of Unicode 8, lower case as of Unicode 17. The
+#   slow `BasicTokenizer` in transformers keeps BERT's own rule.
 # - **tokpos**: [`tokpos.wordpiece.WordPiece`][] does as `tokenizers` does, because published
 #   vocabularies are used through it: here on the samples below, in
 #   `tests/library/test_wordpiece.py` on every character.
@@ -1082,22 +1084,22 @@ assert small.normalize_str(capital) == "\ua7cf"
 
 # %% [markdown] lang="en" role="claim"
 # Among {{ f"{len(extensions):,}" }} code points of the extensions C to E, `tokenizers` leaves
-# {{ len(stuck) }} without spaces; `tokpos` leaves the same ones, BERT's own rule none. A
-# punctuation mark that came with Unicode 9 does not split a word, one of Unicode 8 does; a capital
-# of Unicode 17 has its small letter.
+# {{ len(stuck) }} without spaces; `tokpos` leaves the same ones, BERT's own rule none. Of the three
+# characters tried, the dash of Unicode 9 does not split a word, the comma of Unicode 8 does, and
+# the capital of Unicode 17 gets its small letter.
 
 # %% [markdown] lang="zh" role="claim"
-# 在扩展 C 区到 E 区的 {{ f"{len(extensions):,}" }} 个码位里，`tokenizers` 有 {{ len(stuck) }} 个不加空格；`tokpos` 不加空格的也正是这些；按 BERT 自己的规则，每个字两边都会加空格。Unicode 9 新增的标点不会把词切开，Unicode 8 的会；Unicode 17 新增的大写字母也能转成小写。
+# 在扩展 C 区到 E 区的 {{ f"{len(extensions):,}" }} 个码位里，`tokenizers` 有 {{ len(stuck) }} 个不加空格；`tokpos` 不加空格的也正是这些；按 BERT 自己的规则，每个字两边都会加空格。另试了三个字符：Unicode 9 的破折号没有把词切开，Unicode 8 的逗号切开了，Unicode 17 的大写字母转成了小写。
 
 # %% [markdown] lang="en"
 # ## When a port does not agree {#what-to-do}
 #
 # 1. Compare the table or the bias alone before any weights: one row, in float64.
 # 2. Compare row 0 and row 1: row 0 shows the order, row 1 the frequencies. The output for the first
-#    token shows the offset.
-# 3. Compare attention weights and not scores: a constant in a row is no difference.
+#    token shows where counting starts.
+# 3. Compare attention weights and not scores: a constant added to a row makes no difference.
 # 4. Try left padding, then one token at a time with a cache. A wrong position shows there first.
-# 5. Go far out, beyond position 2,000, and into half precision, last.
+# 5. Last, try positions beyond 2,000, and then bfloat16.
 
 # %% [markdown] lang="zh"
 # ## 移植结果对不上时 {#what-to-do}
@@ -1106,4 +1108,4 @@ assert small.normalize_str(capital) == "\ua7cf"
 # 2. 比第 0 行和第 1 行：第 0 行看得出列序，第 1 行看得出频率。起点要看第一个词元的输出。
 # 3. 比注意力权重，不要比分数：整行多出同一个常数，不算不同。
 # 4. 试试左侧填充，再试带缓存、一次一个词元。位置错了，最先在这里暴露。
-# 5. 最后才走到远处，比如位置 2,000 以外，再换成半精度。
+# 5. 最后才测远处的位置，例如 2,000 以外，再换成 bfloat16。

@@ -1,25 +1,27 @@
 # %% [markdown] lang="en"
-# # More than one machine
+# # More than one process
 #
 # Token tables, position encodings and the attention layer of `tokpos` are ordinary modules, and
-# PyTorch's own tools split them over several processes: here is the code, and what does not work.
+# PyTorch's own tools split them over several processes. This page gives the code, and says what
+# does not work.
 #
-# There is no engine of our own. Three things can be split, and each has its tool.
+# `tokpos` has no parallel engine of its own. Three things can be split, and each has its tool.
 #
-# | What is split | Tool | What has to be told |
+# | What is split | Tool | What you have to tell it |
 # |---|---|---|
 # | [the table, by vocabulary](#vocabulary) | `parallelize_module`, `RowwiseParallel` | that every process has all IDs (`Replicate`) |
 # | [the text, by position](#sequence) | `exchange` of [`tokpos.attention.Attention`][] | the positions of each piece |
 # | [all parameters](#parameters) | `fully_shard` (FSDP2) | an encoding that learns |
 #
-# Code that needs two processes follows our tests. What one process can show, runs on this page.
+# Code blocks that need two processes are taken from our tests and do not run here; everything that
+# one process can show runs on this page.
 
 # %% [markdown] lang="zh"
-# # 多台机器
+# # 多个进程
 #
-# `tokpos` 的嵌入表（embedding table）、位置编码（position encoding）和注意力层都是普通的模块，用 PyTorch 自带的工具就能切分到多个进程上：这里是代码，还有哪些做法行不通。
+# `tokpos` 的嵌入表（embedding table）、位置编码（position encoding）和注意力层都是普通的模块，用 PyTorch 自带的工具就能切分到多个进程上。本页给出代码，并说明哪些做法行不通。
 #
-# 我们没有自己的引擎。能切分的东西有三样，各有各的工具。
+# `tokpos` 没有自己的并行框架。能切分的东西有三样，各有各的工具。
 #
 # | 切分什么 | 工具 | 要说明什么 |
 # |---|---|---|
@@ -27,7 +29,7 @@
 # | [按位置切分文本](#sequence) | [`tokpos.attention.Attention`][] 的 `exchange` | 每一份的位置 |
 # | [切分所有参数](#parameters) | `fully_shard`（FSDP2） | 带参数的位置编码 |
 #
-# 需要两个进程的代码取自我们的测试；一个进程就能说明的，直接在本页运行。
+# 需要两个进程的代码取自我们的测试，不在本页运行；一个进程就能说明的，都在本页运行。
 
 # %%
 import torch
@@ -57,13 +59,13 @@ print("torch", torch.__version__)
 # %% [markdown] lang="zh"
 # ## 测试了什么 {#tested}
 #
-# 同一台机器上的两个进程用 gloo 相连，运行 `tests/library/one_of_two.py` 里的每一个场景；`test_distributed.py` 把输出和梯度与单个进程的结果作比较。按位置切分和 FSDP2 训练各测十种情形：不用编码、正弦编码、可学习的位置、旋转位置编码（RoPE）的两种布局、ALiBi（带线性偏置的注意力）、T5、Transformer-XL，以及有值向量和没有值向量的 Shaw。你可以自己运行：
+# 同一台机器上的两个进程用 gloo 相连，运行 `tests/library/one_of_two.py` 里的每一个场景；`test_distributed.py` 把输出和梯度与单个进程的结果作比较。按位置切分和 FSDP2 训练各测十种情形：不用编码、正弦编码、可学习的位置、旋转位置编码（RoPE）的两种配对方式、ALiBi（带线性偏置的注意力）、T5、Transformer-XL，以及有值向量和没有值向量的 Shaw。你可以自己运行：
 #
 # ```shell
 # make test ARGS=tests/library/test_distributed.py
 # ```
 #
-# 没有测试的：GPU 与 NCCL、两个以上的进程、速度。
+# 没有测试的：GPU 与 NCCL、多于两个的进程、速度。
 
 # %% [markdown] lang="en"
 # ## The table, split by vocabulary {#vocabulary}
@@ -114,9 +116,9 @@ assert not (looked_up(upper, 0, nobody) + looked_up(lower, 6, nobody)).any()
 # ```
 #
 # `IDS` are token IDs, `V` and `WIDTH` the sizes of the table. `table.weight` is then a `DTensor`,
-# of which each process has its rows; `V` need not be even. The same matrix in a tied head scores
-# each process's own tokens. The head must be given the finished vectors: `full_tensor()` brings
-# them together.
+# of which each process has its rows; `V` need not be divisible by the number of processes. In a
+# tied head the same matrix gives each process the logits of its own part of the vocabulary. The
+# head must be given the finished vectors: `full_tensor()` brings them together.
 #
 # ```python
 # table, head = TokenEmbedding(V, WIDTH), LanguageModelHead(V, WIDTH)
@@ -138,7 +140,7 @@ assert not (looked_up(upper, 0, nobody) + looked_up(lower, 6, nobody)).any()
 # out = table(IDS)
 # ```
 #
-# `IDS` 是词元（token）ID，`V` 和 `WIDTH` 是表的行数和维度。此后 `table.weight` 是一个 `DTensor`，每个进程存其中自己的那些行；`V` 不必是偶数。权重绑定（weight tying）时，语言模型头（LM head）用同一个矩阵，每个进程只给自己的词元打分。交给这个头的必须是合并好的向量，用 `full_tensor()` 合并：
+# `IDS` 是词元（token）ID，`V` 和 `WIDTH` 是表的行数和维度。此后 `table.weight` 是一个 `DTensor`，每个进程存其中自己的那些行；`V` 不必能被进程数整除。权重绑定（weight tying）时，语言模型头（LM head）用同一个矩阵，每个进程算出词表里自己那一部分的 logits（未归一化分数）。交给这个头的必须是合并好的向量，用 `full_tensor()` 合并：
 #
 # ```python
 # table, head = TokenEmbedding(V, WIDTH), LanguageModelHead(V, WIDTH)
@@ -163,17 +165,18 @@ assert not (looked_up(upper, 0, nobody) + looked_up(lower, 6, nobody)).any()
 # not: it computes the scores of all queries of a piece with all keys, and a mask takes some away.
 #
 # Here are two pieces, one after the other, in one process. `exchange` is called with the keys and
-# values of the piece and returns those that it may look at. In the first round it keeps them, in
-# the second it returns both.
+# values of the piece and returns those that it may look at. In the first round it stores them; in
+# the second it returns those of both pieces. We also try two mistakes: positions counted from 0 in
+# each piece, and pieces that exchange nothing.
 
 # %% [markdown] lang="zh"
 # ## 按位置切分文本 {#sequence}
 #
 # 长文本可能一台设备放不下。这时每个进程分到一份。切分的是查询、MLP 和语言模型头的计算；键和值要连同它们的位置一起传递，每个进程都会得到一层的全部键和值。一份文本自己不知道原来在哪里，所以要把位置传进去。
 #
-# 因果模型里，靠后的词元看到的键比靠前的多；每一份都既有靠前的、也有靠后的，两份看到的键就一样多。但只有会跳过被遮住的键的内核，工作量才会因此均匀。我们的内核不跳过：一份里的每个查询与所有键的分数都要计算，再用掩码去掉一部分。
+# 因果模型里，靠后的词元看到的键比靠前的多；每一份都既有靠前的、也有靠后的，两份看到的键就一样多。但要让工作量也均匀，内核得会跳过遮住的键。我们的内核不跳过：一份里的每个查询与所有键的分数都要计算，再用掩码去掉一部分。
 #
-# 下面在一个进程里先后计算两份。`exchange` 收到这一份的键和值，返回这一份可以看的键和值。第一轮只把它们存下来，第二轮返回两份合起来的。
+# 下面在一个进程里先后计算两份。`exchange` 收到这一份的键和值，返回这一份可以看的键和值。第一轮只把它们存下来，第二轮返回两份合起来的。另外再试两种错误：每一份都从 0 数位置；两份互不交换。
 
 # %%
 pieces = (torch.tensor([0, 1, 6, 7]), torch.tensor([2, 3, 4, 5]))
@@ -233,7 +236,7 @@ for name, encoding in encodings.items():
         torch.nn.init.normal_(parameter, std=0.3)
     results[name] = compare(layer, x)
     *_, counted, alone = results[name]
-    print(f"{name:6} off by {counted:.2f} counted from 0, by {alone:.2f} alone")
+    print(f"{name:6} off by {counted:.2f} if counted from 0, by {alone:.2f} without exchange")
 
 # %% check=true
 for output, gradient, counted, alone in results.values():
@@ -244,16 +247,17 @@ for output, gradient, counted, alone in results.values():
 # With explicit positions and gathered keys and values, two pieces give the output of the whole text
 # to 10⁻¹² and the gradient of the keys' weights to 10⁻¹⁰ in float64, with
 # {{ len(encodings) - 1 }} encodings and with none. If the keys are gathered but each piece counts
-# its positions from 0, or if each piece is alone, every output is off: the causal mask too asks for
-# the positions.
+# its positions from 0, or if nothing is exchanged, every output is off: the causal mask needs the
+# positions too.
 
 # %% [markdown] lang="zh" role="claim"
-# 明确给出位置，再把键和值合到一起，不论用这 {{ len(encodings) - 1 }} 种位置编码中的哪一种，还是不用编码，两份的输出都与整段文本的一致，在 float64 下误差不超过 10⁻¹²，键的权重的梯度误差不超过 10⁻¹⁰。如果合并了键，却在每一份里都从 0 数位置，或者每一份只看自己，输出就全都不对：因果掩码也要用到位置。
+# 明确给出位置，再把键和值合到一起，不论用这 {{ len(encodings) - 1 }} 种位置编码中的哪一种，还是不用编码，两份的输出都与整段文本的一致，在 float64 下误差不超过 10⁻¹²，键的权重的梯度误差不超过 10⁻¹⁰。如果合并了键，却在每一份里都从 0 数位置，或者互不交换，输出就全都不对：因果掩码也要用到位置。
 
 # %% [markdown] lang="en"
-# Between two processes the gathering is a collective. It must be *one* for keys and values: with
-# two of equal size, one for each, outputs were right and gradients wrong, and no error was raised.
-# So both go stacked.
+# Between two processes the gathering is a collective. It must be *one* for keys and values. With two
+# of equal size, one for each, outputs are right, but the gradients of the weights of keys and values
+# are off by more than half of their largest entry, and no error is raised (the test is
+# `test_keys_and_values_gathered_apart_give_wrong_gradients`). So both go stacked.
 #
 # ```python
 # def gathered(cache: KeyValueCache) -> KeyValueCache:
@@ -269,7 +273,7 @@ for output, gradient, counted, alone in results.values():
 # and the positions must be one row for the whole batch.
 #
 # `differentiable` is `torch.distributed.nn.functional`, whose `all_gather` has a backward pass;
-# PyTorch {{ torch.__version__ }} warns that it is deprecated. A whole model takes one exchange for
+# PyTorch {{ torch.__version__ }} warns that it is deprecated. A whole model takes one `exchange` for
 # each layer. Each process has the mean over its own tokens, half of all, so its part of the loss is
 # half of that mean; the gradients are summed.
 #
@@ -283,7 +287,7 @@ for output, gradient, counted, alone in results.values():
 # The test takes the tokens themselves as targets; to train, shift the whole text first, then cut.
 
 # %% [markdown] lang="zh"
-# 换成两个进程，这一步合并就是一次集合通信。键和值必须放在*同一次*里：如果键一次、值一次，两次大小相同，结果是输出正确、梯度错误，而且不报错。所以把两者叠在一起传。
+# 换成两个进程，这一步合并就是一次集合通信。键和值必须放在*同一次*里：如果键一次、值一次，两次大小相同，那么输出正确，键和值的权重的梯度却差得很远，误差超过梯度最大值的一半，而且不报错（测试是 `test_keys_and_values_gathered_apart_give_wrong_gradients`）。所以把两者叠在一起传。
 #
 # ```python
 # def gathered(cache: KeyValueCache) -> KeyValueCache:
@@ -297,7 +301,7 @@ for output, gradient, counted, alone in results.values():
 #
 # 这个函数很短，也有三个限制：填充掩码会丢掉，各份必须一样长，位置只能是整个批量共用的一行。
 #
-# `differentiable` 是 `torch.distributed.nn.functional`，其中的 `all_gather` 能反向传播；PyTorch {{ torch.__version__ }} 会警告说它已被弃用。整个模型每层要一个 exchange。每个进程算的是自己那一半词元的平均损失，所以取它的一半作为在总损失里的份额；梯度则相加。
+# `differentiable` 是 `torch.distributed.nn.functional`，其中的 `all_gather` 能反向传播；PyTorch {{ torch.__version__ }} 会警告说它已被弃用。整个模型的每一层都要传入一个 `exchange`。每个进程算的是自己那一半词元的平均损失，所以取它的一半作为在总损失里的份额；梯度则相加。
 #
 # ```python
 # logits = model(IDS[:, mine], mine, exchanges=[gathered] * 2)
@@ -311,11 +315,11 @@ for output, gradient, counted, alone in results.values():
 # %% [markdown] lang="en"
 # ## All parameters, split by FSDP2 {#parameters}
 #
-# FSDP2 cuts every parameter along its first axis and brings a block's parameters together when
+# FSDP2 shards every parameter along its first axis and brings a block's parameters together when
 # the block's `forward` is called. But nobody calls the `forward` of a position encoding: the model
-# enters by its doors, the methods of [`tokpos.position.PositionEncoding`][]. One that learns has to
-# be wrapped itself, and its doors made known. RoPE, ALiBi and the sinusoids have no parameters and
-# need nothing.
+# enters by other methods of [`tokpos.position.PositionEncoding`][]: its three doors, and `into_values`,
+# the side door by which Shaw adds to the values. An encoding that learns has to be wrapped itself,
+# and its doors registered. RoPE, ALiBi and the sinusoids have no parameters and need nothing.
 #
 # ```python
 # DOORS = ("into_input", "into_queries_and_keys", "into_scores", "into_values")
@@ -330,10 +334,10 @@ for output, gradient, counted, alone in results.values():
 # ```
 #
 # A model that does not fit into the memory of one device is made on the meta device, which has
-# none, then cut, then filled piece by piece. For a model from the meta device `to_empty` cuts the
-# tie between table and head, unless FSDP2 has cut the parameters before, as here: in a `DTensor` it
-# stays. The model's `reset_parameters` makes it again where it is lost, and then draws all
-# parameters. To load a checkpoint in place of drawing, make the tie with
+# none, then sharded, then filled piece by piece. On a model from the meta device `to_empty` breaks
+# the tie between table and head, unless FSDP2 has already sharded the parameters, as in the block
+# below: between `DTensor`s the tie survives. The model's `reset_parameters` restores the tie if it
+# was lost, and then initializes all parameters. To load a checkpoint instead, restore the tie with
 # [`tokpos.head.tie`][], which works after sharding too.
 #
 # ```python
@@ -350,7 +354,7 @@ for output, gradient, counted, alone in results.values():
 # %% [markdown] lang="zh"
 # ## 用 FSDP2 切分所有参数 {#parameters}
 #
-# FSDP2 沿第 0 轴切分每个参数，调用某一块的 `forward` 时，再把这一块的参数合起来。可是模型从不调用位置编码的 `forward`，它调用的是 [`tokpos.position.PositionEncoding`][] 的另外几个方法，也就是那几扇“门”，FSDP2 并不知道要在那里合并参数。所以，带参数的编码要单独用 FSDP2 包一层，再把这些方法登记上去。RoPE、ALiBi 和正弦编码没有参数，什么都不用做。
+# FSDP2 沿第 0 轴切分每个参数，调用某一块的 `forward` 时，再把这一块的参数合起来。可是模型从不调用位置编码的 `forward`，它调用的是 [`tokpos.position.PositionEncoding`][] 的另外几个方法：三扇“门”，再加上 Shaw 给值加向量的侧门 `into_values`。FSDP2 并不知道要在那里合并参数。所以，带参数的编码要单独用 FSDP2 包一层，再把这些方法登记上去。RoPE、ALiBi 和正弦编码没有参数，什么都不用做。
 #
 # ```python
 # DOORS = ("into_input", "into_queries_and_keys", "into_scores", "into_values")
@@ -394,8 +398,8 @@ assert not before and is_tied(model.embedding, model.head)
 assert 0.01 < model.embedding.weight.std() < 0.03
 
 # %% [markdown] lang="en" role="claim"
-# In one process, without the cutting: `to_empty` loses the tie, `reset_parameters` makes it again
-# and draws the table with a standard deviation of
+# In one process, without sharding: `to_empty` loses the tie, `reset_parameters` restores it and
+# initializes the table with a standard deviation of
 # {{ model.embedding.weight.std().item():.3f }}.
 
 # %% [markdown] lang="zh" role="claim"
@@ -413,7 +417,7 @@ assert 0.01 < model.embedding.weight.std() < 0.03
 # | a split table's output goes to a tied head by `redistribute` | forward works, backward raises `AssertionError` | `full_tensor()`, then `from_local` |
 # | `sparse=True` under FSDP2 | `NotImplementedError` in the backward pass | dense gradients |
 # | `sparse=True` in a split table | `NotImplementedError` | dense gradients |
-# | FSDP2 by block, with a learned encoding and nothing else | `TypeError` in the forward pass | wrap the encoding, register its doors |
+# | FSDP2 by block, with a learned encoding that is not wrapped itself | `TypeError` in the forward pass | wrap the encoding, register its doors |
 
 # %% [markdown] lang="zh"
 # ## 行不通的做法 {#does-not-work}

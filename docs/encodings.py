@@ -1,14 +1,14 @@
 # %% [markdown] lang="en"
 # # All encodings in one table
 #
-# Seven ways to tell a Transformer where its tokens stand, side by side: RoPE has a row for each of
-# its two layouts, and the first row is the way of telling it nothing. Everything in the table but
-# the last column is measured on the modules of `tokpos`.
+# The seven position encodings of this site, side by side. RoPE has a row for each of its two
+# layouts, and the first row is a model without any encoding. Everything in the table but the last
+# column is measured on the modules of `tokpos`.
 
 # %% [markdown] lang="zh"
 # # 一张表看完所有位置编码
 #
-# 让 Transformer 知道词元（token）在哪儿，有七种位置编码（position encoding），这里放在一起比较：RoPE 的两种配对方式各占一行，第一行是什么都不用。表中除了最后一列，都是在 `tokpos` 的模块上实际量出来的。
+# 让 Transformer 知道词元（token）在哪儿，本站讲了七种位置编码（position encoding），这里放在一起比较。RoPE 的两种配对方式各占一行，第一行是什么都不用。表中除了最后一列，都是在 `tokpos` 的模块上实际量出来的。
 
 # %% hide=true
 import torch
@@ -152,7 +152,8 @@ def table(language):
     words, column = WORDS[language], ["en", "zh"].index(language)
     lines = ["| " + " | ".join(HEADS[language]) + " |", "|---" * 7 + "|"]
     for name, row in measured.items():
-        acts = ", ".join(words[door] for door in row["doors"] or [0])
+        comma = "、" if language == "zh" else ", "
+        acts = comma.join(words[door] for door in row["doors"] or [0])
         sees = words["abs"] if row["moved"] > 1e-6 else words["rel"] if row["doors"] else "—"
         ends = f"S = {L}" if row["end"] else "—"
         cells = [NAMES[name][column], acts, f"{row['parameters']:,}", f"{row['written']:.1f}"]
@@ -170,15 +171,15 @@ Told(table)
 #
 # - **Acts on.** The door through which the position enters: the token vectors, the queries and
 #   keys, or the attention scores.
-# - **Parameters.** Those of one encoding. Models share it between layers, or give each layer its
-#   own: in their papers, Shaw and Transformer-XL do the latter, but Transformer-XL shares $u$
-#   and $v$.
+# - **Parameters.** Parameters of one encoding. Some models share one encoding between all layers
+#   (T5). The papers of Shaw and Transformer-XL give each layer its own, except for
+#   Transformer-XL's $u$ and $v$, which all layers share.
 # - **Numbers written.** What the encoding writes for one sentence, in units of the sentence's own
-#   $S \cdot D$ numbers. What acts on the input is written once per model; all else once per
-#   layer.
+#   $S \cdot D$ numbers. What acts on the input is written once per model. The rest is counted for
+#   one layer; a model can share some of it between layers (RoPE's cosines and sines, T5's bias).
 # - **Sees.** All positions were moved by 7. If the output of the layer moved too, the encoding
 #   sees the place; if not, it sees only the offset between two tokens.
-# - **Ends.** Whether position 1,000,000 is an error. That a formula accepts it does not mean that a
+# - **Ends.** Whether position 1,000,000 raises an error. That a formula accepts it does not mean that a
 #   model trained on short texts can use it.
 # - **Used by.** Models that were published with it.
 
@@ -188,8 +189,8 @@ Told(table)
 # ## 各列的意思 {#columns}
 #
 # - **作用处。**位置从哪扇门进来：词元向量、查询和键，还是注意力分数。
-# - **参数。**一份位置编码的参数量。有的模型各层共用一份，有的每层一份：Shaw 和 Transformer-XL 的论文里是每层一份，不过 Transformer-XL 的 $u$ 和 $v$ 各层共用。
-# - **写出的数。**处理一句话时，位置编码一共写出多少个数，以这句话本身的 $S \cdot D$ 个数为单位。作用于输入的，整个模型只写一次；其余每层写一次。
+# - **参数。**一份位置编码的参数量。有的模型各层共用一份（例如 T5），有的每层一份：Shaw 和 Transformer-XL 的论文里是每层一份，不过 Transformer-XL 的 $u$ 和 $v$ 各层共用。
+# - **写出的数。**处理一句话时，位置编码一共写出多少个数，以这句话本身的 $S \cdot D$ 个数为单位。作用于输入的，整个模型只写一次；其余的按一层算，各层可以共用的部分（例如 RoPE 的余弦和正弦、T5 的偏置），整个模型也可以只写一次。
 # - **看到的。**把所有位置都往后移 7。注意力层的输出变了，说明看到的是绝对位置；没变，说明只看到两个词元之间的偏移。
 # - **有无尽头。**位置 1,000,000 是否报错。公式能算，不等于只用短文本训练过的模型也能用。
 # - **采用者。**以各模型公布的资料为准。
@@ -208,8 +209,7 @@ assert all(len(row["doors"]) == 1 for row in list(measured.values())[1:4])
 # 只有加到输入上的两种看得到绝对位置；只有可学习的表有尽头。
 
 # %% [markdown] lang="en"
-# How to choose among them, and an experiment with all of them, is the subject of
-# [the last lesson](lessons/choosing.md).
+# [The last lesson](lessons/choosing.md) is about choosing among them, with an experiment.
 
 # %% [markdown] lang="zh"
 # 怎样选择，以及用它们各训练一遍的实验，见[最后一课](lessons/choosing.md)。

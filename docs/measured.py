@@ -1,8 +1,9 @@
 # %% [markdown] lang="en"
 # # Measured
 #
-# What the tables and position encodings of `tokpos` cost, beside a yardstick, their targets and
-# other libraries: one run, kept with its machine, and with any target it missed.
+# What the tables and position encodings of `tokpos` cost, compared with a yardstick, with their
+# targets and with other libraries. The numbers are from one run; the page names the machine and
+# every missed target.
 #
 # Times differ from machine to machine, so this page does not measure. It reads the result of a
 # script. Every time and every size of memory below comes from there.
@@ -10,7 +11,7 @@
 # %% [markdown] lang="zh"
 # # 实测
 #
-# `tokpos` 的嵌入表（embedding table）和位置编码（position encoding）要花多少代价？与一把标尺比，与定下的目标比，与其他库比。这里是一次基准测试的结果，连同机器信息一起保存；若有目标没有达到，也照实列出。
+# 用 `tokpos` 的嵌入表（embedding table）和位置编码（position encoding），要多少时间和内存？本页把它们与一把标尺、定下的目标和其他库分别作比较。数字来自一次基准测试，连同机器信息一起保存；若有目标没有达到，也照实列出。
 #
 # 时间因机器而异，所以本页不现场测量，只读取脚本留下的结果。下面的每个时间和内存数字都来自这份结果。
 
@@ -27,7 +28,7 @@ from tokpos._measured import (
     site_costs,
     table,
 )
-from tokpos.figures.measured import cost_beside_limit, growth_of_cost
+from tokpos.figures.measured import SUBJECTS, cost_beside_limit, growth_of_cost
 from tokpos.results import load
 
 bench, growth = load("bench"), load("growth")
@@ -50,35 +51,37 @@ alibi_doubled = times_at_double("growth-alibi-length")["memory"]
 # %% [markdown] lang="en"
 # ## How it was measured {#how}
 #
-# - **Limit.** A yardstick: mostly one copy of the input or of the result, which nothing can avoid;
-#   otherwise the plainest PyTorch call that does the core of the work, and a ratio below 1 is
-#   possible there. Each row names its own.
+# - **Limit.** A yardstick, not a strict bound. Mostly it is one copy of the input or of the
+#   result, which no out-of-place operation can avoid; otherwise the plainest PyTorch call that
+#   does the core of the work, and then a ratio below 1 is possible. Each row names its own.
 # - **Ratio.** A time divided by that of the limit in the same round. Each round runs every way of
-#   a row, in a new order, so that what else the machine does falls on all alike. After
-#   {{ min(rounds) }} to {{ max(rounds) }} rounds the median counts. The quartiles beside it say how
+#   a row, in a new order, so that other load on the machine affects all of them equally. The
+#   median of {{ min(rounds) }} to {{ max(rounds) }} rounds is given; the quartiles beside it say how
 #   far it can be trusted.
-# - **Time.** CPU time of one thread. Waiting is not counted. Other busy processes still cost some
-#   cache.
-# - **Peak memory.** The most that a second call holds beyond what was there before, results
-#   included. Another process measures it, one that returns freed memory at once.
+# - **Time.** CPU time of one thread. Waiting is not counted, but other busy processes can still
+#   slow things down through the shared cache.
+# - **Peak memory.** The most that a call holds beyond what was there before, results included.
+#   It is measured in a process of its own that returns freed memory to the system at once, and
+#   on the second call, so that one-time allocations do not count.
 # - **Error.** The largest difference from the formula in float64. A bfloat16 result has to be
 #   rounded, so there only what goes beyond the rounding counts.
 #
 # The other libraries run in the same rounds, each called as its own models call it. For RoPE that
 # makes a difference: rotary-embedding-torch and x-transformers make cosines and sines at each call;
-# tokpos and transformers get them ready-made, and torchtune takes them from a table. What tokpos
-# takes with them stands in its column as “angles included”. Smaller is better throughout.
+# tokpos and transformers get them ready-made, and torchtune takes them from a table. The time of
+# tokpos including cosines and sines is given in its column as “angles included”. Smaller is better
+# throughout.
 
 # %% [markdown] lang="zh"
 # ## 怎样测的 {#how}
 #
-# - **下限。**一把标尺：多半是把输入或结果复制一遍，这是怎样都免不了的；否则是能完成核心工作的最朴素的 PyTorch 调用，这时倍数可能小于 1。每一行都写明各自的下限。
+# - **下限。**只是一把标尺，并不是绝对不能低于它：多半是把输入或结果复制一遍，只要不就地修改，这一步就免不了；否则是能完成核心工作的最朴素的 PyTorch 调用，这时倍数可能小于 1。每一行都写明各自的下限。
 # - **倍数。**所花的时间除以同一轮里下限的时间。每一轮都以新的次序把同一行的各种做法全部运行一遍，机器上别的活动因此对大家影响相同。共 {{ min(rounds) }} 到 {{ max(rounds) }} 轮，取中位数；旁边的四分位数说明它有多可信。
-# - **时间。**单线程的 CPU 时间，等待不计入。同机的其他进程繁忙时，缓存还是会受些影响。
-# - **峰值内存。**第二次调用期间，比调用之前最多多占的内存，结果也算在内。由另一个进程来测，它把释放的内存立刻还给系统。
+# - **时间。**单线程的 CPU 时间，等待不计入。可是其他进程繁忙时，缓存被挤占，时间仍可能变长。
+# - **峰值内存。**调用期间的内存峰值减去调用之前的内存，结果也算在内。测的是第二次调用，免得把只做一次的准备算进去；另用一个进程来测，它把释放的内存立刻还给系统。
 # - **误差。**与 float64 下的公式相比，最大的差。bfloat16 的结果必须舍入，所以只计舍入之外的部分。
 #
-# 其他库在同样的各轮中运行，各按自己的模型调用它们的方式来调用。对旋转位置编码（RoPE），这有差别：rotary-embedding-torch 和 x-transformers 每次调用都要算余弦和正弦；tokpos 和 transformers 用的是事先算好的，torchtune 则从表里取。tokpos 若把余弦和正弦也算上，耗时写在它那一列的“连角度一起算”后面。所有数字都是越小越好。
+# 其他库在同样的各轮中运行，各按自己的模型调用它们的方式来调用。调用方式不同，对旋转位置编码（RoPE）的结果有影响：rotary-embedding-torch 和 x-transformers 每次调用都要算余弦和正弦；tokpos 和 transformers 用的是事先算好的，torchtune 则从表里取。tokpos 若把余弦和正弦也算上，耗时写在它那一列的“连角度一起算”后面。所有数字都是越小越好。
 
 # %% [markdown] lang="en"
 # ## Rotary positions {#rope}
@@ -89,14 +92,14 @@ alibi_doubled = times_at_double("growth-alibi-length")["memory"]
 # %% [markdown] lang="zh"
 # ## 旋转位置编码 {#rope}
 #
-# RoPE 转动查询和键，两种布局都测。下限是把它们复制一遍；只有一个词元（token）时，下限是不作检查的通常公式。
+# RoPE 转动查询和键，两种配对方式都测。下限是把它们复制一遍；只有一个词元（token）时，下限是不带检查的普通写法。
 
 # %% hide=true
 cost_beside_limit(bench, "rope")
 
 # %% [markdown] lang="en" role="caption"
-# Time as a multiple of the limit, on a logarithmic axis. At the right of each row stand the ratio
-# of tokpos and its target: ≤ where it is kept, > where it is missed.
+# Time as a multiple of the limit, on a logarithmic axis. The ratio of tokpos and its target are at
+# the right of each row: ≤ where the target is met, > where it is missed.
 
 # %% [markdown] lang="zh" role="caption"
 # 耗时是下限的多少倍，对数轴。每行右端是 tokpos 的倍数和目标：≤ 表示达到，> 表示没有达到。
@@ -105,8 +108,8 @@ cost_beside_limit(bench, "rope")
 table(bench, "rope")
 
 # %% [markdown] lang="en"
-# Under tokpos stands the median, in brackets the quartiles. Under the fastest other way stands its
-# median. A number after ≤ is a target.
+# The column tokpos gives the median, with the quartiles in brackets; the column of the fastest
+# other way gives its median. A number after ≤ is a target.
 
 # %% [markdown] lang="zh"
 # tokpos 一列是中位数，括号里是四分位数；“其他做法中最快的”一列也是中位数。≤ 后面的数是目标。
@@ -127,7 +130,7 @@ cost_beside_limit(bench, "scores")
 
 # %% [markdown] lang="en" role="caption"
 # The same for biases and vectors of offsets. Shaw's limit is the product of queries and keys, or of
-# weights and values, which a layer computes anyway; below 1 lies what costs less than that.
+# weights and values, which a layer computes anyway; a ratio below 1 costs less than that.
 
 # %% [markdown] lang="zh" role="caption"
 # 各种偏置和偏移向量的耗时。Shaw 的下限是查询与键（或权重与值）的那次乘积，每一层本来就要算；小于 1 表示比它还省。
@@ -144,7 +147,7 @@ table(bench, "scores")
 # %% [markdown] lang="zh"
 # ## 造表与取行 {#tables}
 #
-# 造正弦位置编码（sinusoidal）的表、取行、训练一步、BERT 的嵌入层，以及 `import torch` 之后再 `import tokpos`，时间增加多少。
+# 这里测的是：造正弦位置编码（sinusoidal）的表、取行、训练一步、BERT 的嵌入层，还有 `import torch` 之后再 `import tokpos` 多用的时间。
 
 # %% hide=true
 cost_beside_limit(bench, "tables")
@@ -162,12 +165,12 @@ table(bench, "tables")
 # %% [markdown] lang="en"
 # ## What misses its target {#missed}
 #
-# The list is made from the numbers. Each entry says what stands between the row and its limit.
+# The list is made from the numbers. Each entry says what keeps the row from its limit.
 
 # %% [markdown] lang="zh"
 # ## 没有达到目标的项目 {#missed}
 #
-# 名单由数据算出；每一条都说明是什么使它离下限还有距离。
+# 名单由数据算出；每一条都说明与下限的差距从何而来。
 
 # %% hide=true
 missed(bench)
@@ -176,11 +179,11 @@ missed(bench)
 faster_elsewhere(bench)
 
 # %% [markdown] lang="en"
-# A kept result can be broken or incomplete. These checks notice a missing row, a disordered ratio
-# and a target judged wrongly.
+# A kept result can be broken or incomplete. These checks notice a missing row, quartiles out of
+# order and a target judged wrongly.
 
 # %% [markdown] lang="zh"
-# 保存的结果也可能损坏或不全。下面的检查能发现缺少的行、次序颠倒的倍数，以及判错的目标。
+# 保存的结果也可能损坏或不全。下面的检查能发现缺少的行、次序颠倒的四分位数，以及判错的目标。
 
 # %% check=true
 names = [name for part in WORK.values() for name in part]
@@ -201,15 +204,18 @@ for row in rows:
     assert bool(misses(row)) == bool(row["missed"]), name
 
 assert {"rope-far", "alibi-attention", "sinusoidal-8192"} <= set(bounded)
+drawn = {name for labels in SUBJECTS.values() for name in labels}
+assert set(names) - drawn == {"rope-far"} and drawn < set(names)
 
 # %% [markdown] lang="en" role="claim"
-# All {{ len(rows) }} rows are here, each with a target or with the reason why it did not run.
-# Ratios are positive and their quartiles in order. The error stays within its bound in each of the
-# {{ len(bounded) }} rows that have one: that hardly depends on the machine. The rows listed as
-# missed are those that the benchmark itself found.
+# All {{ len(rows) }} rows are here, each with a target or with the reason why it did not run. The
+# figures show {{ len(drawn) }} of them; RoPE at far positions is in the table only. Ratios are
+# positive and their quartiles in order. The error stays within its bound in each of the
+# {{ len(bounded) }} rows that have one. The rows listed as missed are the same as those that the
+# benchmark itself marked.
 
 # %% [markdown] lang="zh" role="claim"
-# {{ len(rows) }} 行都在，每一行要么有目标，要么写明为什么没有运行。倍数都是正数，四分位数的次序正确。有误差上限的 {{ len(bounded) }} 行，误差都在上限之内，这几乎与机器无关。列为没有达到的，正是基准测试自己判定的那些行。
+# {{ len(rows) }} 行都在，每一行要么有目标，要么写明为什么没有运行。图里画了 {{ len(drawn) }} 行，远处位置的 RoPE 只列在表里。倍数都是正数，四分位数的次序正确。有误差上限的 {{ len(bounded) }} 行，误差都在上限之内。列为没有达到的，正是基准测试自己判定的那些行。
 
 # %% [markdown] lang="en"
 # ## How cost grows {#growth}
@@ -242,7 +248,7 @@ growth_of_cost(growth, "memory")
 # 第二次调用的峰值内存。横线表示峰值太小，拟合不出直线。
 
 # %% [markdown] lang="en"
-# Both in numbers. The fast ways of the package are marked; below them stands the plain way.
+# The same in numbers. The package's own fast ways are marked; the plain one is below each.
 
 # %% [markdown] lang="zh"
 # 两张图的数字如下。标有 tokpos 的是本库的快速做法，其下是直接的做法。
@@ -271,13 +277,14 @@ for curve in curves:
 # ALiBi becomes {{ alibi_doubled[0]:.2f }} times as large, and {{ alibi_doubled[-1]:.2f }} times
 # where a matrix is built for each head.
 #
-# A fit over a few sizes is a summary, not a law. Small sizes are dominated by the start of each
-# call, which pulls an exponent down; a size at which the data leave the cache pushes it up.
+# A fit over a few sizes is a summary, not a law. At small sizes the start of each call may take
+# most of the time, which pulls an exponent down; a size at which the data leave the cache may push
+# it up.
 
 # %% [markdown] lang="zh"
 # 换成翻倍来说，按拟合的直线：词表大一倍，查表的时间变为 {{ lookup_doubled[0]:.2f }} 倍，独热乘积变为 {{ lookup_doubled[-1]:.2f }} 倍。文本长一倍，带 ALiBi 的注意力的峰值内存变为 {{ alibi_doubled[0]:.2f }} 倍；如果给每个头都造一个矩阵，则变为 {{ alibi_doubled[-1]:.2f }} 倍。
 #
-# 在几种大小上拟合，得到的是概括，不是定律。规模小时，启动调用的开销占了大头，指数会偏低；数据大到缓存装不下时，指数又会偏高。
+# 在几种大小上拟合，得到的是概括，不是定律。规模小时，启动调用的开销可能占了大头，使指数偏低；数据大到缓存装不下时，指数又可能偏高。
 
 # %% [markdown] lang="en"
 # ## Building this site {#site}
@@ -320,7 +327,7 @@ assert site.data["growth"]["executed"] == [1] * len(site.data["growth"]["sizes"]
 # %% [markdown] lang="en"
 # ## Versions, machine, date {#run}
 #
-# The results say for themselves where they come from.
+# The results record where they come from.
 
 # %% [markdown] lang="zh"
 # ## 版本、机器、日期 {#run}
@@ -345,14 +352,14 @@ site
 # | Command | What it does |
 # |---|---|
 # | `make bench` | runs everything, rows and growths, prints it and writes `.cache/bench.json` |
-# | `make bench ROW=rope` | runs only what has a name that begins so |
+# | `make bench ROW=rope` | runs only the rows and growths whose name begins with it |
 # | `make bench CHECK=1` | runs everything, and fails when a target is missed |
 # | `make bench KEEP=1` | runs everything, and keeps the result for this page |
 # | `make bench-site` | measures building and serving; also with `CHECK=1` and `KEEP=1` |
 # | `.venv/bin/pip install '.[peers]'` | installs the other libraries; without them their places stay empty |
 #
-# Only a whole run is kept, because lines of two runs do not belong in one table. What each row
-# calls stands in `scripts/bench`.
+# Only a whole run is kept, because lines of two runs do not belong in one table. See
+# `scripts/bench` for what each row calls.
 
 # %% [markdown] lang="zh"
 # ## 自己再测一次 {#again}

@@ -18,6 +18,7 @@ SVG, MARKDOWN, PLAIN = "image/svg+xml", "text/markdown", "text/plain"
 PAGE_LINK = re.compile(r"(\]\([\w./-]+)\.md(#[\w-]+)?\)")
 
 CODE = re.compile(r"^ *(`{3,}).*?^ *\1$|(`+).+?\2(?!`)|\$\$.+?\$\$|\$[^$\n]+?\$", re.M | re.S)
+MINUS = re.compile(r"(?<![\w.])-(?=\d)")
 # What Markdown would take as its own in a computed word.
 MARKS = {ord(mark): f"&#{ord(mark)};" for mark in "&<>*_`|$"}
 
@@ -99,11 +100,17 @@ def prose(block: Prose, done: Mapping[str, Any], language: str) -> str:
     """The text of a block with its expressions computed: as they are in code, else as words."""
     values = done.get("values", {})
 
-    def fill(text: str, escape: Mapping[int, str]) -> str:
-        return EXPRESSION.sub(lambda match: values.get(match[1], match[0]).translate(escape), text)
+    def value(match: re.Match) -> str:
+        return values.get(match[1], match[0])
 
-    text = block.texts[language].source
-    return _outside_code(lambda words: fill(words, MARKS), text, lambda code: fill(code, {}))
+    def word(match: re.Match) -> str:
+        return MINUS.sub("−", value(match)).translate(MARKS)
+
+    return _outside_code(
+        lambda words: EXPRESSION.sub(word, words),
+        block.texts[language].source,
+        lambda code: EXPRESSION.sub(value, code),
+    )
 
 
 def _outside_code(

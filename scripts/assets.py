@@ -32,6 +32,6 @@ def arrange(files: Files, config: MkDocsConfig, root: Path, data: dict[str, str]
             files.append(File.generated(config, f"assets/{name}", abs_src_path=str(path)))
     colors = palette.stylesheet()
     files.append(File.generated(config, "assets/css/palette.css", content=colors))
-    for name, path in data.items():
-        script = widgets.data_script(name, root / path)
+    for name, source in data.items():
+        script = widgets.data_script(name, root / source)
         files.append(File.generated(config, f"assets/widgets/data/{name}.js", content=script))

@@ -18,7 +18,7 @@
 # so each entry of a looked-up row has gradient 1.
 
 # %% [markdown] lang="zh"
-# 一张三行的表，全是 1。第一步查第 0 行，第二步查第 1 行。损失就是各数之和，所以查到的行，每个数的梯度都是 1。
+# 一张三行的嵌入表（embedding table），全是 1。第一步查第 0 行，第二步查第 1 行。损失就是各数之和，所以查到的行，每个数的梯度都是 1。
 
 # %%
 import torch
@@ -63,13 +63,12 @@ print(f"move seen:           {ways['Adam'][1] - ways['Adam'][0]:.6f}")
 # ## Why it is silent {#silent}
 #
 # Nobody looks at rows that are not in the batch. The loss falls, and the row moves in a
-# direction that was right once. Rare words drift most: one step of gradient, many steps
-# of memory.
+# direction that was right once.
 
 # %% [markdown] lang="zh"
 # ## 为什么没有报错 {#silent}
 #
-# 不在批量里的行，没有人会去看。损失照样下降，挪动的方向也曾经是对的。越少见的词漂得越多：有梯度的只有一步，凭记忆挪动的却有许多步。
+# 不在批量里的行，没有人会去看。损失照样下降，挪动的方向也曾经是对的。
 
 # %% [markdown] lang="en"
 # ## The test that catches it {#test}
@@ -106,4 +105,4 @@ assert abs(ways["Adam"][1] - ways["Adam"][0] - move) < 1e-6
 # [`tokpos.embedding.TokenEmbedding`][], with `sparse=True` for SparseAdam.
 
 # %% [markdown] lang="zh"
-# 相关课程：[嵌入（embedding）表怎样学习](../lessons/learning.md)。参考：[`tokpos.embedding.TokenEmbedding`][]，配合 SparseAdam 时用 `sparse=True`。
+# 相关课程：[嵌入表怎样学习](../lessons/learning.md)。参考：[`tokpos.embedding.TokenEmbedding`][]，配合 SparseAdam 时用 `sparse=True`。

@@ -1,5 +1,5 @@
 # %% [markdown] lang="en"
-# # Angles in half precision
+# # Angles in bfloat16
 #
 # A model in bfloat16 may compute its RoPE tables in bfloat16 too, or round the
 # frequencies when its type is changed. Position times frequency is a large number, and
@@ -12,7 +12,7 @@
 # met it in Llama and Mistral.
 
 # %% [markdown] lang="zh"
-# # 用半精度算角度
+# # 用 bfloat16 算角度
 #
 # bfloat16 的模型，可能连 RoPE 的表也用 bfloat16 来算，或者在转换类型时把频率一起舍入了。位置乘频率是个很大的数，它的舍入误差可以有好几弧度：[EleutherAI/gpt-neox#1003](https://github.com/EleutherAI/gpt-neox/issues/1003) 量出了误差，[huggingface/transformers#25681](https://github.com/huggingface/transformers/issues/25681) 和 [huggingface/transformers#29496](https://github.com/huggingface/transformers/issues/29496) 分别在 Llama 和 Mistral 里碰到了它。
 
@@ -58,6 +58,8 @@ def worst(cos):
     return (cos.double() - truth).abs().max().item()
 
 
+first = torch.arange(64)
+start = half_angles(first, 64).double() - (first.double()[:, None] * frequencies(64)).cos()
 rounded_table = rotation(far, frequencies(64), dtype=torch.bfloat16).cos
 rounded_frequencies = (far.double()[:, None] * frequencies(64).bfloat16().double()).cos()
 print(f"table rounded at the end  {worst(rounded_table):.4f}")
@@ -67,14 +69,16 @@ print(f"everything in bfloat16    {worst(half_angles(far, 64)):.2f}")
 # %% [markdown] lang="en"
 # ## Why it is silent {#silent}
 #
-# Every entry is the cosine of some angle, so lengths are kept and nothing overflows.
-# Near the start of a text the error is small. And a model that was trained with the
-# fault expects it: only a port to another library shows the difference.
+# Cosine and sine belong to the same (wrong) angle, so a turned vector keeps its length but
+# for rounding, and nothing overflows. Near the start of a text the error is small: below
+# position {{ len(first) }} it is at most {{ start.abs().max():.1f }}. And a model that was
+# trained with the fault may have adapted to it; then only a port to another library shows
+# the difference.
 
 # %% [markdown] lang="zh"
 # ## 为什么没有报错 {#silent}
 #
-# 每个数都是某个角度的余弦，所以长度不变，也不会溢出。离文本开头不远的位置，误差也小。带着这个错误训练出来的模型，已经习惯了它；移植到别的库，才看得出差别。
+# 余弦和正弦出自同一个（错的）角度，所以转动后的向量长度几乎不变，也不会溢出。离文本开头不远的位置，误差也小：位置 {{ len(first) }} 以前最多是 {{ start.abs().max():.1f }}。如果训练时就带着这个错误，模型可能已经适应了它；移植到别的库，差别才会显出来。
 
 # %% [markdown] lang="en"
 # ## The test that catches it {#test}
@@ -103,6 +107,9 @@ assert angles_are_exact(rounded_once)
 assert not angles_are_exact(half_angles)
 assert torch.equal(wrong[0], wrong[1]) and not torch.equal(right[0], right[1])
 assert worst(rounded_frequencies) > 0.3 and worst(half_angles(far, 64)) > 1
+assert start.abs().max() < 0.2
+angle = far.bfloat16()[:, None] * frequencies(64).bfloat16()
+assert (angle.cos().square() + angle.sin().square() - 1).abs().max() < 0.02
 
 # %% [markdown] lang="en" role="claim"
 # Rounded once at the end, the table is right to {{ worst(rounded_table):.4f }}. With

@@ -1,9 +1,10 @@
 # %% [markdown] lang="en"
 # # One sample becomes a square of samples
 #
-# An `[S, 1, D]` table, sliced by the right length but added to `[B, S, D]`:
+# The table is `[S, 1, D]`, and it is cut to the right length, but the input is `[B, S, D]`.
+# In
 # [KasperGroesLudvigsen/influenza_transformer#9](https://github.com/KasperGroesLudvigsen/influenza_transformer/issues/9)
-# met an error about sizes that do not match, and
+# this raised an error about sizes;
 # [datawhalechina/hello-agents#61](https://github.com/datawhalechina/hello-agents/issues/61)
 # found the mixed shapes in a course. The error is the lucky case. With a batch of one,
 # as in a first trial or in generation, there is none.
@@ -36,10 +37,10 @@ for B, S in ((1, 3), (3, 3)):
     print(f"in {list(x.shape)}  right {list(right.shape)}  wrong {list(wrong.shape)}")
 
 # %% [markdown] lang="en"
-# Any other batch size stops with an error, as it should.
+# A batch size that is neither 1 nor S stops with an error, as it should.
 
 # %% [markdown] lang="zh"
-# 换成别的批量大小，都会停下来报错，这才是应该的。
+# 批量大小既不是 1，也不等于 S，就会停下来报错，这才是应该的。
 
 # %% raises=RuntimeError
 mixed(torch.zeros(2, 3, 4))
@@ -48,13 +49,13 @@ mixed(torch.zeros(2, 3, 4))
 # ## Why it is silent {#silent}
 #
 # One sample of S tokens becomes S samples, and whatever comes next takes any number of
-# samples. A loss that averages hides even that. With B = S even the shape is right, but
-# each sample gets one row, chosen by the number of the sample.
+# samples. A loss may object to the number; in generation there is no loss. With B = S even
+# the shape is right, but each sample gets one row, chosen by the number of the sample.
 
 # %% [markdown] lang="zh"
 # ## 为什么没有报错 {#silent}
 #
-# 一个有 S 个词元（token）的样本变成 S 个样本，而后面的层对样本数没有要求。损失取的是平均，连这一点也看不出来。当 B = S 时，连形状都对，只是一个样本的所有位置加的都是同一行，行号就是样本的编号。
+# 一个有 S 个词元（token）的样本变成 S 个样本，而后面的层对样本数没有要求。算损失时也许会因为个数不符而报错，生成文本时却没有损失可算。当 B = S 时，连形状都对，只是一个样本的所有位置加的都是同一行，行号就是样本的编号。
 
 # %% [markdown] lang="en"
 # ## The test that catches it {#test}
@@ -93,7 +94,7 @@ assert not torch.equal(rows[0], rows[1]) and torch.equal(rows[:, 0], rows[:, 1])
 
 # %% [markdown] lang="en"
 # Lesson: [Shapes and broadcasting](../lessons/broadcasting.md). Reference:
-# [`tokpos.sinusoidal.SinusoidalEncoding`][], which refuses what does not fit.
+# [`tokpos.sinusoidal.SinusoidalEncoding`][], whose positions run along the last axis but one.
 
 # %% [markdown] lang="zh"
-# 相关课程：[形状与广播（broadcasting）](../lessons/broadcasting.md)。参考：[`tokpos.sinusoidal.SinusoidalEncoding`][]，形状不合适的输入它会拒绝。
+# 相关课程：[形状与广播（broadcasting）](../lessons/broadcasting.md)。参考：[`tokpos.sinusoidal.SinusoidalEncoding`][]，位置沿倒数第二个轴排列。

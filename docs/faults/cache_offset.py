@@ -3,14 +3,15 @@
 #
 # With a KV cache a model computes one new token at a time. If its positions are
 # `arange` over the length of the input, each new token stands at position 0:
-# [Blaizzy/mlx-vlm#1983](https://github.com/Blaizzy/mlx-vlm/issues/1983). A table that
-# is cached under its length alone ends the same way:
+# [Blaizzy/mlx-vlm#1983](https://github.com/Blaizzy/mlx-vlm/issues/1983). Code that
+# stores its cosines and sines by length alone, whatever position the input starts at,
+# has the same effect:
 # [lucidrains/rotary-embedding-torch#11](https://github.com/lucidrains/rotary-embedding-torch/issues/11).
 
 # %% [markdown] lang="zh"
 # # 每个新词元都按第一个位置旋转
 #
-# 有了 KV 缓存，模型每次只算一个词元（token）。如果位置是按输入长度用 `arange` 数出来的，每个新词元就都站在位置 0：[Blaizzy/mlx-vlm#1983](https://github.com/Blaizzy/mlx-vlm/issues/1983)。缓存旋转用的表时只按长度区分，路子不同，结果一样：[lucidrains/rotary-embedding-torch#11](https://github.com/lucidrains/rotary-embedding-torch/issues/11)。
+# 有了 KV 缓存，模型每次只算一个词元（token）。如果位置是按输入长度用 `arange` 数出来的，每个新词元就都站在位置 0：[Blaizzy/mlx-vlm#1983](https://github.com/Blaizzy/mlx-vlm/issues/1983)。另一种来路结果相同：把旋转用的余弦和正弦存起来时，只按长度区分，不管从哪个位置开始：[lucidrains/rotary-embedding-torch#11](https://github.com/lucidrains/rotary-embedding-torch/issues/11)。
 
 # %%
 import torch
@@ -56,13 +57,13 @@ for name, places_of in (("right", positions_of_step), ("wrong", from_zero)):
 # ## Why it is silent {#silent}
 #
 # The prompt is processed as a whole and is right, so the first new word is right as
-# well. From then on all new keys stand at one place. Position 0 exists, so nothing is
-# out of range.
+# well. From then on all new keys are rotated as if they stood at position 0. That
+# position exists, so nothing is out of range.
 
 # %% [markdown] lang="zh"
 # ## 为什么没有报错 {#silent}
 #
-# 提示词是整段处理的，没有错，所以第一个新词也对。从那以后，所有新的键都站在同一个位置上。位置 0 是存在的，所以没有什么越界。
+# 提示词是整段处理的，没有错，所以第一个新词也对。从那以后，所有新的键都按位置 0 旋转。位置 0 是存在的，所以没有什么越界。
 
 # %% [markdown] lang="en"
 # ## The test that catches it {#test}
@@ -90,10 +91,10 @@ assert steps[:5].max() < 1e-6 and steps[5:].min() > 0.5
 
 # %% [markdown] lang="en" role="claim"
 # With the offset all cuts agree. Without it, a single pass is right, the prompt is
-# right, and each later key is off by about {{ steps[5:].min().item():.1f }} or more.
+# right, and each later key is off by {{ steps[5:].min().item():.2f }} or more.
 
 # %% [markdown] lang="zh" role="claim"
-# 从缓存的长度数起，各种切法结果一致。每次从 0 数起，一次算完是对的，提示词是对的，之后每个键都差约 {{ steps[5:].min().item():.1f }} 以上。
+# 从缓存的长度数起，各种切法结果一致。每次从 0 数起，一次算完是对的，提示词是对的，之后每个键至少差 {{ steps[5:].min().item():.2f }}。
 
 # %% [markdown] lang="en"
 # Lesson: [RoPE](../lessons/rope.md). Reference:

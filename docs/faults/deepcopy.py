@@ -11,7 +11,7 @@
 # %% [markdown] lang="zh"
 # # 深拷贝把共用的数分成了两份
 #
-# 同一个参数有两个名字，`copy.deepcopy` 会让它们在副本里仍是一个。可是两个参数共用一块存储，拷贝之后就成了两块：[pytorch/pytorch#79788](https://github.com/pytorch/pytorch/issues/79788)。绑定语言模型头（LM head）与嵌入（embedding）表时，如果赋值的是数（`.data`）而不是参数，就是这种情形；一做副本（比如用来求模型的滑动平均），绑定就没了。
+# 同一个参数有两个名字，`copy.deepcopy` 会让它们在副本里仍是一个。可是两个参数共用一块存储，拷贝之后就成了两块：[pytorch/pytorch#79788](https://github.com/pytorch/pytorch/issues/79788)。绑定语言模型头（LM head）与嵌入表（embedding table）时，如果赋值的是数（`.data`）而不是参数，就是这种情形；一做副本（比如用来求模型的滑动平均），绑定就没了。
 
 # %%
 import copy
@@ -61,36 +61,35 @@ print("wrong:", round(written_and_read(wrong), 4))
 # %% [markdown] lang="en"
 # ## Why it is silent {#silent}
 #
-# Before the copy both models behave alike, even in a test that writes on one side and
-# reads on the other. The copy starts with the same numbers. Only an optimizer could
-# have told: from the beginning it sees two parameters in the wrong model.
+# Before the copy table and head hold the same numbers in the wrong model too, even in a test that
+# writes on one side and reads on the other. The copy starts with the same numbers. What could have told is the number of
+# parameters: the wrong model has two from the beginning, and hands both to the optimizer.
 
 # %% [markdown] lang="zh"
 # ## 为什么没有报错 {#silent}
 #
-# 拷贝之前，两个模型表现一样，哪怕测试时从一边写、从另一边读，也看不出差别。刚拷贝出来，数也都一样，只是存了两份。其实从一开始，优化器在错误的模型里看到的就是两个参数。
+# 拷贝之前，错误的模型两边的数也总是相同，哪怕测试时从一边写、从另一边读，也看不出差别。刚拷贝出来，数也都一样，只是存了两份。只有数参数才看得出来：错误的模型从一开始就有两个，交给优化器的也是两个。
 
 # %% [markdown] lang="en"
 # ## The test that catches it {#test}
 #
-# Tied means one parameter, not equal numbers. Compare with `is`, in a copy of the
-# model.
+# Tied means one parameter, not equal numbers: compare with `is`. No copy is needed, as the wrong
+# model fails already.
 
 # %% [markdown] lang="zh"
 # ## 能抓住它的测试 {#test}
 #
-# 绑定的意思是同一个参数，而不是数相等：在模型的副本里，用 `is` 来比较。
+# 绑定的意思是同一个参数，而不是数相等，所以用 `is` 来比较。不必等到拷贝，错误的模型本身就通不过。
 
 
 # %%
-def tied_in_a_copy(pair):
-    twin = copy.deepcopy(pair)
-    return twin["embedding"].weight is twin["head"].weight
+def tied(pair):
+    return pair["embedding"].weight is pair["head"].weight
 
 
 # %% check=true
-assert tied_in_a_copy(right)
-assert not tied_in_a_copy(wrong)
+assert tied(right) and tied(copy.deepcopy(right))
+assert not tied(wrong)
 assert one_storage(right) and one_storage(wrong)
 assert one_storage(copy.deepcopy(right)) and not one_storage(copy.deepcopy(wrong))
 assert written_and_read(right) == 42 != written_and_read(wrong)

@@ -6,12 +6,14 @@
 # [huggingface/transformers#25306](https://github.com/huggingface/transformers/issues/25306)
 # asked the same question twice, with a long text in between.
 # [huggingface/transformers#46624](https://github.com/huggingface/transformers/pull/46624)
-# fixed a relative of it years later.
+# fixed a relative of it years later. Today's transformers still keeps the larger base, but
+# [resets it below the trained length](../differences.md#dynamic-ntk); the module here never
+# does.
 
 # %% [markdown] lang="zh"
 # # 动态 NTK 记住了最长的输入
 #
-# 输入比训练时长，动态 NTK 就把底数调大。如果模块一直留着调大的底数，下一个短输入的结果就和以前不同：[huggingface/transformers#25306](https://github.com/huggingface/transformers/issues/25306) 把同一个问题问了两遍，中间插了一段长文本，两次答案不一样。几年之后，[huggingface/transformers#46624](https://github.com/huggingface/transformers/pull/46624) 又修好了一个类似的错误。
+# 输入比训练时长，动态 NTK 就把底数调大。如果模块一直留着调大的底数，下一个短输入的结果就和以前不同：[huggingface/transformers#25306](https://github.com/huggingface/transformers/issues/25306) 把同一个问题问了两遍，中间插了一段长文本，两次答案不一样。几年之后，[huggingface/transformers#46624](https://github.com/huggingface/transformers/pull/46624) 又修好了一个类似的错误。如今的 transformers 仍会留着调大的底数，不过[短于训练长度时会复位](../differences.md#dynamic-ntk)；下面的模块则从不复位。
 
 # %% [markdown] lang="en"
 # A head of width 8, trained to length 16, factor 2; inputs of length 16, 64 and 16
@@ -48,10 +50,12 @@ for length in (16, 64, 16):
         print(f"  {name}", *(f"{turn:.6f}" for turn in way(length).tolist()))
 
 # %% [markdown] lang="en"
-# The formula for the long input: the base times $(fL/L_0 - (f-1))^{d/(d-2)}$.
+# The formula for the long input: the base times $(fL/L_0 - (f-1))^{d/(d-2)}$, with the
+# factor $f$, the length $L$ of the input, the length $L_0$ in training and the width $d$ of
+# the head.
 
 # %% [markdown] lang="zh"
-# 长输入的公式：底数乘以 $(fL/L_0 - (f-1))^{d/(d-2)}$。
+# 长输入的公式：底数乘以 $(fL/L_0 - (f-1))^{d/(d-2)}$，其中 $f$ 是倍数，$L$ 是输入的长度，$L_0$ 是训练长度，$d$ 是头的维度。
 
 # %%
 base = 10000 * (2 * 64 / 16 - (2 - 1)) ** (8 / 6)
@@ -98,8 +102,8 @@ assert max(abs(a - b) for a, b in zip(right(64).tolist(), formula, strict=True))
 assert right(16).tolist() == scaled_frequencies(8).frequencies.tolist()
 
 # %% [markdown] lang="en" role="claim"
-# As a pure function of the length, the frequencies come back. The module that remembers
-# keeps those of the long input.
+# Computed from the length alone, the frequencies return to their original values. The
+# module that remembers keeps those of the long input.
 
 # %% [markdown] lang="zh" role="claim"
 # 频率如果只是长度的函数，就会变回来；有记忆的模块，则一直留着长输入的频率。

@@ -1,5 +1,5 @@
 # %% [markdown] lang="en"
-# # Rows frozen by a zero gradient decay to zero
+# # Rows frozen by a zero gradient decay towards zero
 #
 # A training script for a single new word was meant to freeze all other rows of the
 # table. It set their gradients to zero before each step. But the optimizer was AdamW,
@@ -11,9 +11,9 @@
 # copies the old values back after each step.
 
 # %% [markdown] lang="zh"
-# # 用零梯度冻结的行，一点点衰减到零
+# # 用零梯度冻结的行，一点点往零衰减
 #
-# 一个训练脚本只想学一个新词，打算冻结表里其余的行，办法是每一步之前把它们的梯度清零。可是用的优化器是 AdamW，它的权重衰减不需要梯度：[huggingface/diffusers#1009](https://github.com/huggingface/diffusers/issues/1009) 和 [huggingface/diffusers#1176](https://github.com/huggingface/diffusers/issues/1176) 都发现，“冻结”的行在缩小。[huggingface/diffusers#1665](https://github.com/huggingface/diffusers/pull/1665) 的做法是，每一步之后把原来的值抄回去。
+# 一个训练脚本只想学一个新词，打算冻结嵌入表（embedding table）里其余的行，办法是每一步之前把它们的梯度清零。可是用的优化器是 AdamW，它的权重衰减不需要梯度：[huggingface/diffusers#1009](https://github.com/huggingface/diffusers/issues/1009) 和 [huggingface/diffusers#1176](https://github.com/huggingface/diffusers/issues/1176) 都发现，“冻结”的行在缩小。[huggingface/diffusers#1665](https://github.com/huggingface/diffusers/pull/1665) 的做法是，每一步之后把原来的值抄回去。
 
 # %% [markdown] lang="en"
 # A table of ones. The new word is row 2; the other rows should stay.
@@ -62,14 +62,14 @@ print("by formula:  ", round((1 - rate * decay) ** steps, 4))
 # %% [markdown] lang="en"
 # ## Why it is silent {#silent}
 #
-# Print the gradients: they are zero, as intended. The new word trains well. And each
-# step removes only a small fraction, the learning rate times the decay: the shrinking
-# shows against the first state, not against the step before.
+# Print the gradients: they are zero, as intended, and the row of the new word does move. Each step
+# removes only the learning rate times the decay, {{ rate * decay:.0% }} of a row: it is plain only
+# when the rows are compared with those at the start.
 
 # %% [markdown] lang="zh"
 # ## 为什么没有报错 {#silent}
 #
-# 去看梯度，确实都是零；新词也学得很好。而且每一步只缩小很小的比例，即学习率乘衰减：要和最初的状态比，而不是和上一步比，才看得出来。
+# 去看梯度，确实都是零；新词那一行也照常在变。而且每一步只缩小 {{ rate * decay:.0% }}，即学习率乘衰减：要和最初的状态比，才明显。
 
 # %% [markdown] lang="en"
 # ## The test that catches it {#test}
@@ -106,4 +106,4 @@ assert right[new_word, 0] < 1 and wrong[new_word, 0] < 1
 # [`tokpos.embedding.TokenEmbedding`][].
 
 # %% [markdown] lang="zh"
-# 相关课程：[嵌入（embedding）表怎样学习](../lessons/learning.md)。参考：[`tokpos.embedding.TokenEmbedding`][]。
+# 相关课程：[嵌入表怎样学习](../lessons/learning.md)。参考：[`tokpos.embedding.TokenEmbedding`][]。

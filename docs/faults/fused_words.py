@@ -24,7 +24,6 @@ import unicodedata
 from tokpos import bert_base_uncased
 
 wordpiece = bert_base_uncased()
-text = "note\nbook"
 
 
 def tokens(text):
@@ -44,20 +43,20 @@ def without_controls(text):
     return "".join(c for c in text if unicodedata.category(c) != "Cc")
 
 
-print("right:", tokens(text))
-print("wrong:", tokens(without_controls(text)))
+for text in ["note\nbook", "one\nline"]:
+    print("right:", tokens(text), "wrong:", tokens(without_controls(text)))
 
 # %% [markdown] lang="en"
 # ## Why it is silent {#silent}
 #
 # The result is a list of ordinary tokens: `notebook` is in the vocabulary. A fused word
-# that is not in it is cut into pieces, which is just as ordinary. Nothing is unknown,
-# nothing is missing, and a sentence on one line comes out right.
+# that is not in it is cut into pieces, which is just as ordinary. No token is unknown, no
+# letter is missing, and a sentence on one line comes out right.
 
 # %% [markdown] lang="zh"
 # ## 为什么没有报错 {#silent}
 #
-# 得到的都是正常的词元（token）：`notebook` 就在词表（vocabulary）里。粘成的词如果不在词表里，也只是切成几段，同样很正常。没有未知的词元，也没有缺什么；写在一行里的句子，结果更是全对。
+# 得到的都是正常的词元（token）：`notebook` 就在词表（vocabulary）里。粘成的词如果不在词表里，也只是切成几段，同样很正常。没有未知的词元，一个字母也没少；写在一行里的句子，结果更是全对。
 
 # %% [markdown] lang="en"
 # ## The test that catches it {#test}
@@ -78,16 +77,17 @@ def spaces_are_alike(tokens):
 # %% check=true
 assert spaces_are_alike(tokens)
 assert not spaces_are_alike(lambda text: tokens(without_controls(text)))
-assert tokens(text) == ["note", "book"]
-assert tokens(without_controls(text)) == ["notebook"]
+assert tokens("note\nbook") == ["note", "book"]
+assert tokens(without_controls("note\nbook")) == ["notebook"]
+assert tokens(without_controls("one\nline")) == ["one", "##line"]
 
 # %% [markdown] lang="en" role="claim"
-# The right way gives {{ len(tokens(text)) }} tokens for each of the three, as for a
+# The right way gives {{ len(tokens("note\nbook")) }} tokens for each of the three, as for a
 # space. With the newline deleted it is
-# {{ len(tokens(without_controls(text))) }}.
+# {{ len(tokens(without_controls("note\nbook"))) }}.
 
 # %% [markdown] lang="zh" role="claim"
-# 正确的做法，三种字符都得到 {{ len(tokens(text)) }} 个词元，与空格一样；删掉控制字符后，只剩 {{ len(tokens(without_controls(text))) }} 个。
+# 按正确的做法，三种字符都切出 {{ len(tokens("note\nbook")) }} 个词元，与空格一样；把换行当控制字符删掉，就只剩 {{ len(tokens(without_controls("note\nbook"))) }} 个。
 
 # %% [markdown] lang="en"
 # Lesson: [Tokens and IDs](../lessons/tokens.md). Reference:

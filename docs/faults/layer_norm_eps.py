@@ -1,5 +1,5 @@
 # %% [markdown] lang="en"
-# # LayerNorm with another model's epsilon
+# # LayerNorm with the wrong epsilon
 #
 # A port of BERT gave the right epsilon, 1e-12, to the first LayerNorm and forgot the
 # others, which took the default 1e-5:
@@ -8,15 +8,15 @@
 # C++ used a value of its own instead of the model's.
 
 # %% [markdown] lang="zh"
-# # 层归一化用了别家模型的 epsilon
+# # 层归一化用错了 epsilon
 #
 # 一份移植的 BERT，只有第一个层归一化（LayerNorm）用了正确的 epsilon，即 1e-12；其余各层忘了设，就成了默认的 1e-5：[keras-team/keras-hub#642](https://github.com/keras-team/keras-hub/issues/642)。在 [nomic-ai/gpt4all#1946](https://github.com/nomic-ai/gpt4all/pull/1946) 里，一个用 C++ 写的编码器没有用模型的值，用的是自己的值。
 
 # %% [markdown] lang="en"
-# A row of small numbers shows it: its variance is about as large as the wrong epsilon.
+# A row of small numbers shows it: its variance is smaller than the wrong epsilon.
 
 # %% [markdown] lang="zh"
-# 一行很小的数就能看出来：它的方差与错误的 epsilon 差不多大。
+# 一行很小的数就能看出来：它的方差比错误的 epsilon 还小。
 
 # %%
 import torch
@@ -83,15 +83,15 @@ assert like_the_formula(bert, ordinary) and like_the_formula(default, ordinary)
 assert abs((wrong / right)[0].item() - shrunk) < 1e-4
 
 # %% [markdown] lang="en" role="claim"
-# On ordinary numbers both pass. On the small row the default shrinks the result to
-# {{ shrunk:.3f }} of what it should be, and the test fails.
+# On a row of standard random numbers both pass. On the small row the default shrinks the
+# result to {{ shrunk:.3f }} of what it should be, and the test fails.
 
 # %% [markdown] lang="zh" role="claim"
-# 换成普通的数，两种都通过。遇到这行很小的数，默认值把结果缩到应有大小的 {{ shrunk:.3f }}，测试不通过。
+# 换成一行标准正态的随机数，两种都通过。遇到这行很小的数，默认值把结果缩到应有大小的 {{ shrunk:.3f }}，测试不通过。
 
 # %% [markdown] lang="en"
 # Lesson: [BERT's embedding layer](../lessons/bert_embeddings.md). Reference:
 # [`tokpos.bert.BertEmbeddings`][].
 
 # %% [markdown] lang="zh"
-# 相关课程：[BERT 的嵌入（embedding）层](../lessons/bert_embeddings.md)。参考：[`tokpos.bert.BertEmbeddings`][]。
+# 相关课程：[BERT 的嵌入层（embedding layer）](../lessons/bert_embeddings.md)。参考：[`tokpos.bert.BertEmbeddings`][]。

@@ -38,11 +38,12 @@ left_padding()
 
 # %% [markdown] lang="en"
 # What it does depends on the encoding. Where positions are added to the input, a shift
-# of all positions changes the scores between tokens. With RoPE only the differences
-# count.
+# of all positions changes the scores between tokens. With RoPE only differences count, so
+# a shift alone does no harm. It does harm once the prompt is counted one way and the next
+# token the other: see [RoPE](../lessons/rope.md#left-padding).
 
 # %% [markdown] lang="zh"
-# 后果如何，要看用的是哪种位置编码（position encoding）。加到输入上的编码，所有位置一起平移，词元（token）之间的分数就变了；而旋转位置编码（RoPE）只看位置之差。
+# 后果如何，要看用的是哪种位置编码（position encoding）。加到输入上的编码，所有位置一起平移，词元（token）之间的分数就变了；而旋转位置编码（RoPE）只看位置之差，整体平移没有影响；只有提示词和后面的词元数法不一致时，才会出错，见 [RoPE](../lessons/rope.md#left-padding)。
 
 # %%
 from tokpos import frequencies, rotate, rotation
@@ -91,7 +92,7 @@ for name, scores in (("added", added), ("turned", turned)):
 
 # %%
 def as_if_alone(number):
-    """`number` makes positions of a mask; the first row has two paddings in front."""
+    """`number` turns a mask into positions; the first row begins with two padding tokens."""
     places = number(mask)[0, 2:]
     return torch.allclose(added(places), added(torch.arange(3)))
 

@@ -60,14 +60,15 @@ for name, model in (("right", right), ("wrong", wrong)):
 # %% [markdown] lang="en"
 # ## Why it is silent {#silent}
 #
-# Every key in the checkpoint was loaded, and a head is a matrix like any other. If both
-# keys are there, the two matrices even compute the same, until a training step moves
-# one without the other.
+# By default a missing key is an error. But `strict=False` was set, as one does for a partial
+# checkpoint, and nobody read the `missing_keys` that the load returned. Without them all looks
+# well: a head is a matrix like any other. If both keys are there, table and head compute the same
+# at first. Then a training step moves each by a gradient of its own.
 
 # %% [markdown] lang="zh"
 # ## 为什么没有报错 {#silent}
 #
-# 检查点里有的键都加载了，而语言模型头不过是一个普通的矩阵。如果检查点里两个键都有，算出来甚至完全一样，直到某一步训练只挪动了其中一个。
+# 缺了键，默认会报错。可是这里写了 `strict=False`（检查点不全时常这样写），加载时返回的 `missing_keys` 又没有人看。不看它，就什么也看不出来：语言模型头不过是一个普通的矩阵。如果检查点里两个键都有，刚加载完算出来甚至完全一样；一开始训练，两个矩阵各按各的梯度走，就分开了。
 
 # %% [markdown] lang="en"
 # ## The test that catches it {#test}
@@ -86,6 +87,9 @@ def one_matrix(model):
     return is_tied(model.embedding, model.head)
 
 
+# %% raises=RuntimeError
+Tied().load_state_dict(checkpoint, assign=True)
+
 # %% check=true
 assert one_matrix(right)
 assert not one_matrix(wrong)
@@ -93,17 +97,27 @@ assert torch.allclose(right(torch.tensor(1)), table[1] @ table.T)
 assert not torch.allclose(wrong(torch.tensor(1)), table[1] @ table.T)
 doubled = sum(parameter.numel() for parameter in wrong.parameters())
 assert doubled == 2 * numbers
+result = Tied().load_state_dict(checkpoint, strict=False, assign=True)
+assert result.missing_keys == ["head.weight"]
+
+both = Tied()
+both.load_state_dict({"embedding.weight": table, "head.weight": table.clone()}, assign=True)
+assert torch.equal(both.embedding.weight, both.head.weight)
+both(torch.arange(3)).square().sum().backward()
+torch.optim.SGD(both.parameters(), lr=0.1).step()
+assert not torch.allclose(both.embedding.weight, both.head.weight)
+
 retie(wrong.embedding, wrong.head, keep="embedding")
 assert one_matrix(wrong)
 assert torch.allclose(wrong(torch.tensor(1)), table[1] @ table.T)
 
 # %% [markdown] lang="en" role="claim"
-# The default load keeps the tie. With `assign=True` there are {{ doubled }} numbers in
-# place of {{ numbers }}, and the logits are those of the old head. `retie` makes them
-# right.
+# Without `assign=True` the load keeps the tie. With it there are {{ doubled }} numbers in place of
+# {{ numbers }}, the logits are those of the old head, and `missing_keys` names it; two equal matrices
+# differ after one step. `retie` makes the logits right.
 
 # %% [markdown] lang="zh" role="claim"
-# 默认的加载方式会保住权重绑定（weight tying）。用 `assign=True`，参数从 {{ numbers }} 个变成 {{ doubled }} 个，logits 还是旧的语言模型头算出来的。调用 `retie` 之后就对了。
+# 不写 `assign=True`，加载会保住权重绑定（weight tying）。写了，参数就从 {{ numbers }} 个变成 {{ doubled }} 个，logits 还是旧的语言模型头算出来的，`missing_keys` 里有它的名字；两个相等的矩阵，训练一步就不同了。调用 `retie` 之后，logits 就对了。
 
 # %% [markdown] lang="en"
 # Lesson: [The way out](../lessons/head.md). Reference: [`tokpos.head.check_tied`][].

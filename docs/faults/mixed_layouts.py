@@ -13,7 +13,7 @@
 # %% [markdown] lang="zh"
 # # 权重按一种 RoPE 配对训练，旋转却用了另一种
 #
-# Meta 的 Llama 旋转相邻的两个特征，即 `[x0, x1]`；transformers 让一个注意力头的前后两半互相配对，维度为 4 时就是 `[x0, x2]`。[Dao-AILab/flash-attention#288](https://github.com/Dao-AILab/flash-attention/issues/288) 和 [huggingface/transformers#25199](https://github.com/huggingface/transformers/issues/25199) 都问哪一种对。都对，只是各配各的权重：转换脚本会重排权重的行。拿一种的权重去配另一种的旋转，不会报错。
+# Meta 的 Llama 旋转相邻的两维，即 `[x0, x1]`；transformers 让一个注意力头的前后两半互相配对，维度为 4 时就是 `[x0, x2]`。[Dao-AILab/flash-attention#288](https://github.com/Dao-AILab/flash-attention/issues/288) 和 [huggingface/transformers#25199](https://github.com/huggingface/transformers/issues/25199) 都问哪一种对。都对，只是各配各的权重：转换脚本会重排权重的行。拿一种的权重去配另一种的旋转，不会报错。
 
 # %% hide=true
 from tokpos.figures.rope import layouts
@@ -24,7 +24,7 @@ layouts(8)
 # Which features of a head make a pair, at width 8.
 
 # %% [markdown] lang="zh" role="caption"
-# 注意力头维度为 8 时，哪两个特征配成一对。
+# 注意力头维度为 8 时，哪两维配成一对。
 
 # %% [markdown] lang="en"
 # One head of width 4, position 1.
@@ -43,12 +43,12 @@ for layout in ("interleaved", "half-split"):
     print(f"{layout:11}", rotate(x, turn, layout)[0, 0].numpy().round(4))
 
 # %% [markdown] lang="en"
-# The same with complex numbers in float64: one multiplication for each pair. The result
-# agrees with the layout that pairs neighbors. And with the features reordered, the
-# other layout gives the same numbers.
+# The same with complex numbers in float64, one multiplication for each pair of neighbors:
+# it agrees with the interleaved result. And with the features reordered, the other layout
+# gives the same numbers, in the new order.
 
 # %% [markdown] lang="zh"
-# 用 float64 的复数再算一遍：每一对只需一次乘法。结果与相邻配对一致。把特征重排之后，前后半配对给出的也是同样的数，只是次序变了。
+# 用 float64 的复数再算一遍，相邻的两维组成一个复数，每一对只需一次乘法：结果与相邻配对一致。把各维重排之后，前后半配对给出的也是同样的数，只是次序变了。
 
 # %%
 z = torch.tensor([1 + 2j, 3 + 4j], dtype=torch.complex128)
@@ -62,13 +62,13 @@ print("reordered  ", other[0, 0].numpy().round(4), order.tolist())
 # ## Why it is silent {#silent}
 #
 # Both are rotations: shapes, lengths and the score of a token with itself are right in
-# either. The scores between different tokens are not, and all that shows is a model
-# that has become worse.
+# either. The scores between different tokens are not. What that does to a model is shown in
+# [the lesson](../lessons/rope.md#wrong-layout).
 
 # %% [markdown] lang="zh"
 # ## 为什么没有报错 {#silent}
 #
-# 两种都是旋转：形状、长度都对，一个词元（token）与自己的注意力分数也对。不对的是不同词元之间的分数，而看得见的只有一点：模型变差了。
+# 两种都是旋转：形状、长度都对，一个词元（token）与自己的注意力分数也对。不对的是不同词元之间的分数；模型会怎样，见[课程](../lessons/rope.md#wrong-layout)。
 
 # %% [markdown] lang="en"
 # ## The test that catches it {#test}

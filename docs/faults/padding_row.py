@@ -11,7 +11,7 @@
 # %% [markdown] lang="zh"
 # # 填充行不是零
 #
-# 设了 `padding_idx`，对应的那一行就是零——但这只发生在创建层的那一刻。之后再用自己的方法初始化，或者读入预训练的行，零就被盖掉了。[pytorch/pytorch#6411](https://github.com/pytorch/pytorch/issues/6411)、[pytorch/pytorch#1812](https://github.com/pytorch/pytorch/issues/1812) 和 [pytorch/pytorch#46585](https://github.com/pytorch/pytorch/issues/46585) 报告的是它的三种情形。
+# 设了 `padding_idx`，嵌入表（embedding table）里对应的那一行就是零——但这只发生在创建层的那一刻。之后再用自己的方法初始化，或者加载预训练的行，零就被盖掉了。零被盖掉的三种情形，见 [pytorch/pytorch#6411](https://github.com/pytorch/pytorch/issues/6411)、[pytorch/pytorch#1812](https://github.com/pytorch/pytorch/issues/1812) 和 [pytorch/pytorch#46585](https://github.com/pytorch/pytorch/issues/46585)。
 
 # %%
 import torch
@@ -48,14 +48,14 @@ for ids in ([1, 2], [1, 2, 0, 0]):
 # %% [markdown] lang="en"
 # ## Why it is silent {#silent}
 #
-# A row of random numbers looks like any other row. And training never repairs it: the
-# one thing that `padding_idx` keeps up for good is that the lookup sends no gradient
-# there.
+# A row of random numbers looks like any other row. And the gradient never repairs it: all that
+# `padding_idx` guarantees is that the lookup sends none there. (Weight decay shrinks the row,
+# slowly.)
 
 # %% [markdown] lang="zh"
 # ## 为什么没有报错 {#silent}
 #
-# 一行随机数，看上去和别的行没有区别。训练也不会把它改回来：`padding_idx` 真正长期保证的只有一件事，就是查表不会向这一行传回梯度。
+# 一行随机数，看上去和别的行没有区别。梯度也不会把它改回来：`padding_idx` 真正保证的只有一件事，就是查表不会向这一行传回梯度。（权重衰减会让它慢慢缩小。）
 
 # %% [markdown] lang="en"
 # ## The test that catches it {#test}
@@ -92,4 +92,4 @@ assert embedding.weight.grad[1].abs().min() == 1
 # [`tokpos.embedding.TokenEmbedding`][], whose new initialization keeps the zeros.
 
 # %% [markdown] lang="zh"
-# 相关课程：[嵌入（embedding）表怎样学习](../lessons/learning.md)。参考：[`tokpos.embedding.TokenEmbedding`][]，它重新初始化时会保住这些零。
+# 相关课程：[嵌入表怎样学习](../lessons/learning.md)。参考：[`tokpos.embedding.TokenEmbedding`][]，它重新初始化时会保住这些零。

@@ -1,17 +1,18 @@
 # %% [markdown] lang="en"
-# # A vocabulary renumbered at every start
+# # A vocabulary renumbered at every restart
 #
-# A course notebook collected its words in a Python set, and a set has no fixed order.
-# So every start of the notebook numbered the vocabulary differently:
+# A course notebook collected its words in a Python set, and the order of a set of strings
+# changes with each start of Python, which hashes them anew. So every restart numbered the
+# vocabulary differently:
 # [yandexdataschool/Practical_RL#383](https://github.com/yandexdataschool/Practical_RL/pull/383).
 # [ufal/neuralmonkey#719](https://github.com/ufal/neuralmonkey/pull/719) is milder: only
 # words of equal frequency changed places. Its author names the consequence: without its
 # saved vocabulary, a trained model can be useless.
 
 # %% [markdown] lang="zh"
-# # 每次启动，词表都重新编号
+# # 每次重启，词表都重新编号
 #
-# 一门课程的 notebook 用 Python 的集合来收集词，而集合没有固定的顺序，所以每次启动，词表（vocabulary）的编号都不一样：[yandexdataschool/Practical_RL#383](https://github.com/yandexdataschool/Practical_RL/pull/383)。[ufal/neuralmonkey#719](https://github.com/ufal/neuralmonkey/pull/719) 里的情形轻一些：只有频率相同的词会换位置。提交者也点明了后果：如果没有保存词表，训练好的模型可能就没用了。
+# 一门课程的 notebook 用 Python 的集合来收集词，而字符串的集合，顺序在每次启动 Python 时都会变，因为哈希值换了。所以每次重启，词表（vocabulary）的编号都不一样：[yandexdataschool/Practical_RL#383](https://github.com/yandexdataschool/Practical_RL/pull/383)。[ufal/neuralmonkey#719](https://github.com/ufal/neuralmonkey/pull/719) 里的情形轻一些：只有频率相同的词会换位置。提交者也点明了后果：如果没有保存词表，训练好的模型可能就没用了。
 
 # %% [markdown] lang="en"
 # Six words and a table with one row for each. The row of a word holds the number that
@@ -41,7 +42,7 @@ table = nn.Embedding.from_pretrained(torch.arange(len(words))[:, None].float())
 # comes from the checkpoint; the numbers are new.
 
 # %% [markdown] lang="zh"
-# 下面用一次随机打乱，代表集合在下次启动时可能给出的顺序。表是从检查点读来的，编号却是新的。
+# 下面用一次随机打乱，代表集合在下次启动时可能给出的顺序。表从检查点加载，编号却是新的。
 
 # %%
 shuffled = random.Random(1).sample(words, len(words))
@@ -71,35 +72,41 @@ for word in words:
 # %% [markdown] lang="en"
 # ## The test that catches it {#test}
 #
-# Build the vocabulary several times, from the words in different orders. Better still:
-# save the vocabulary with the table, and load both.
+# Start Python several times, with different seeds for its hashes: within one run a set
+# keeps its order. Better still: save the vocabulary with the table, and load both.
 
 # %% [markdown] lang="zh"
 # ## 能抓住它的测试 {#test}
 #
-# 把词按不同的顺序给几次，每次都建一遍词表，比较结果。更好的办法是：把词表和嵌入表（embedding table）一起保存、一起加载。
-
+# 把 Python 启动几次，每次给哈希换一个种子：在同一次运行里，集合的顺序不会变。更好的办法是：把词表和嵌入表（embedding table）一起保存、一起加载。
 
 # %%
-def same_at_each_start(build):
-    orders = [random.Random(seed).sample(words, len(words)) for seed in range(5)]
-    return all(build(order) == build(orders[0]) for order in orders)
+import os
+import subprocess
+import sys
+
+
+def same_at_each_start(expression):
+    program = f"words = {words}; print(*{expression})"
+    orders = set()
+    for seed in ("1", "2", "3"):
+        environment = os.environ | {"PYTHONHASHSEED": seed}
+        orders.add(subprocess.check_output([sys.executable, "-c", program], env=environment))
+    return len(orders) == 1
 
 
 # %% check=true
-assert same_at_each_start(lambda words: numbered(sorted(words)))
-assert not same_at_each_start(numbered)
+assert same_at_each_start("sorted(set(words))")
+assert not same_at_each_start("set(words)")
 assert all(row_of(word, trained) == word for word in words)
-assert any(row_of(word, restarted) != word for word in words)
+assert all(row_of(word, restarted) != word for word in words)
 
 # %% [markdown] lang="en" role="claim"
-# Sorted words get the same numbers whatever the order; words numbered as they come do
-# not. With the new numbers,
-# {{ sum(row_of(word, restarted) != word for word in words) }} of {{ len(words) }} words
-# fetch the row of another.
+# The sorted words have one order at all starts, the set does not. With the new numbers, all
+# {{ len(words) }} words fetch the row of another.
 
 # %% [markdown] lang="zh" role="claim"
-# 先排序，不管词以什么顺序到来，编号都一样；来一个编一个，就不一样。换成新编号后，{{ len(words) }} 个词里有 {{ sum(row_of(word, restarted) != word for word in words) }} 个取到了别的词的行。
+# 排过序的词，每次启动顺序都一样；集合就不一样。换成新编号后，{{ len(words) }} 个词全都取到了别的词的行。
 
 # %% [markdown] lang="en"
 # Lesson: [Why the ID is not a number](../lessons/not_a_number.md). Reference:

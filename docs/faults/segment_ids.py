@@ -2,14 +2,14 @@
 # # One segment ID for all tokens
 #
 # A script for question answering wanted 0 for the question and 1 for the evidence. But
-# it counted over a list that held the list of IDs, and the outer list has length 1. So
-# there was a single segment ID, and every token got it:
+# it looped over `range(len(ids))`, and `ids` was a batch: a list that held one list of
+# IDs. So there was a single segment ID, and every token got it:
 # [Hanlard/Bert-for-WebQA#2](https://github.com/Hanlard/Bert-for-WebQA/issues/2).
 
 # %% [markdown] lang="zh"
-# # 所有词元共用一个片段编号
+# # 所有词元共用一个词元类型 ID
 #
-# 一个问答脚本想给问题标 0、给证据标 1，数长度时却数到了外面那层列表上，而外层列表里只有一个元素，就是那串 ID。于是只得到一个片段编号，分给了所有的词元（token）：[Hanlard/Bert-for-WebQA#2](https://github.com/Hanlard/Bert-for-WebQA/issues/2)。
+# 一个问答脚本想给问题标 0、给证据标 1，循环写的是 `range(len(ids))`，而 `ids` 是一个批量：外层列表里只有一个元素，就是那串 ID。于是只得到一个词元类型 ID（token type ID），分给了所有的词元（token）：[Hanlard/Bert-for-WebQA#2](https://github.com/Hanlard/Bert-for-WebQA/issues/2)。
 
 # %%
 import torch
@@ -58,24 +58,24 @@ for name, segment_ids in (("wrong", wrong), ("right", right)):
 # %% [markdown] lang="en"
 # ## Why it is silent {#silent}
 #
-# Broadcasting spreads a single row over all places, so the shape of the sum is right. A
-# model that gets nothing but zeros still works: it takes the pair for one long text.
+# Broadcasting spreads a single row over all places, so the shape of the sum is right. And
+# zeros alone are a valid input: to the model the pair is one long text.
 
 # %% [markdown] lang="zh"
 # ## 为什么没有报错 {#silent}
 #
-# 只有一行，广播（broadcasting）会把它铺到所有位置上，所以相加结果的形状是对的。模型收到的片段编号全是 0，也照样能算：它把两段文本当成了一段长文本。
+# 只有一行，广播（broadcasting）会把它铺到所有位置上，所以相加结果的形状是对的。类型全是 0，本来也是合法的输入：在模型看来，两段文本就是一段长文本。
 
 # %% [markdown] lang="en"
 # ## The test that catches it {#test}
 #
-# As many segment IDs as token IDs, and as many ones as the second text has tokens, its
-# `[SEP]` included.
+# There must be as many segment IDs as token IDs, and as many ones as the second text has
+# tokens, its `[SEP]` included.
 
 # %% [markdown] lang="zh"
 # ## 能抓住它的测试 {#test}
 #
-# 片段编号和词元 ID 一样多；1 的个数等于第二段文本的词元数，连同它的 `[SEP]`。
+# 类型 ID 的个数必须与词元 ID 相同，其中 1 的个数必须等于第二段文本的词元数（它的 `[SEP]` 也算在内）。
 
 
 # %%

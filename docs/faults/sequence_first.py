@@ -6,14 +6,13 @@
 # slices by the batch size:
 # [songyangco/GETNext#2](https://github.com/songyangco/GETNext/issues/2) and
 # [tanjimin/C.Origami#42](https://github.com/tanjimin/C.Origami/issues/42) found the
-# same encoding at all places.
-# [cmu-l3/anlp-fall2025-code#1](https://github.com/cmu-l3/anlp-fall2025-code/issues/1)
-# is a third case.
+# same encoding at all places (another case:
+# [cmu-l3/anlp-fall2025-code#1](https://github.com/cmu-l3/anlp-fall2025-code/issues/1)).
 
 # %% [markdown] lang="zh"
 # # 给样本编号的表
 #
-# 有一个流传很广的类，表的形状是 `[S, 1, D]`，适用于第一个轴是序列的输入，用 `pe[:x.size(0)]` 截取。如果输入的第一个轴是批量，就成了按批量大小来截：[songyangco/GETNext#2](https://github.com/songyangco/GETNext/issues/2) 和 [tanjimin/C.Origami#42](https://github.com/tanjimin/C.Origami/issues/42) 都发现，所有位置的位置编码（position encoding）竟然相同。[cmu-l3/anlp-fall2025-code#1](https://github.com/cmu-l3/anlp-fall2025-code/issues/1) 是第三例。
+# 有一个流传很广的类，表的形状是 `[S, 1, D]`，适用于第一个轴是序列的输入，用 `pe[:x.size(0)]` 截取。如果输入的第一个轴是批量，就成了按批量大小来截：[songyangco/GETNext#2](https://github.com/songyangco/GETNext/issues/2) 和 [tanjimin/C.Origami#42](https://github.com/tanjimin/C.Origami/issues/42) 都发现，所有位置的位置编码（position encoding）竟然相同（另一例：[cmu-l3/anlp-fall2025-code#1](https://github.com/cmu-l3/anlp-fall2025-code/issues/1)）。
 
 # %% [markdown] lang="en"
 # Zeros in place of token embeddings, two samples of three tokens: what comes out is the
@@ -51,22 +50,24 @@ from tokpos.figures.broadcasting import rows_added
 rows_added(wrong_axis=True)
 
 # %% [markdown] lang="en" role="caption"
-# The same with words: each sample gets one row of the table, the row of its own number.
+# The same mistake with words, three samples of four tokens: each sample gets one row of
+# the table, the row of its own number.
 
 # %% [markdown] lang="zh" role="caption"
-# 换成文字再看一遍：每个样本只拿到表中的一行，行号就是样本的编号。
+# 同一个错误，用真实的词元画出来，三个样本，每个四个词元：每个样本只拿到表中的一行，行号就是样本的编号。
 
 # %% [markdown] lang="en"
 # ## Why it is silent {#silent}
 #
 # `[B, 1, D]` broadcasts over the sequence for every batch size up to the length of the
-# table, so there is no error, and the shape is right. Each sample gets one constant
-# vector. The model learns like one without positions, and merely looks weak.
+# table, so there is no error, and the shape is right. All tokens of a sample get one and
+# the same vector: the model does not see their order. Which vector, depends on where in the
+# batch the sample happens to stand.
 
 # %% [markdown] lang="zh"
 # ## 为什么没有报错 {#silent}
 #
-# 只要批量大小不超过表的长度，`[B, 1, D]` 总能沿序列广播（broadcasting），所以不报错，形状也对。每个样本只是加上了一个固定的向量：模型像没有位置信息那样学习，看上去只是效果差一些。
+# 只要批量大小不超过表的长度，`[B, 1, D]` 总能沿序列广播（broadcasting），所以不报错，形状也对。一个样本的所有词元都加上了同一个向量，模型因此看不出顺序；加的是哪个向量，要看样本碰巧排在批量的第几个。
 
 # %% [markdown] lang="en"
 # ## The test that catches it {#test}
@@ -76,14 +77,14 @@ rows_added(wrong_axis=True)
 # %% [markdown] lang="zh"
 # ## 能抓住它的测试 {#test}
 #
-# 输入全零。各个样本必须一样，任意两个位置必须不一样。
+# 输入全零。各个样本必须一样，各个位置必须两两不同。
 
 
 # %%
 def numbers_the_tokens(encode):
     out = encode(torch.zeros(2, 3, 4))
     samples_alike = torch.equal(out[0], out[1])
-    places_differ = all(not torch.equal(out[:, 0], out[:, t]) for t in (1, 2))
+    places_differ = len(out[0].unique(dim=0)) == 3
     return samples_alike and places_differ
 
 

@@ -2,7 +2,7 @@
 # # T5's offset with the wrong sign
 #
 # T5 counts the offset as key position minus query position. GluonNLP counted query
-# minus key, and turned it around before T5 was built on it:
+# minus key; the pull request that prepared T5 reversed the sign:
 # [dmlc/gluon-nlp#1470](https://github.com/dmlc/gluon-nlp/pull/1470). With the other
 # sign, left and right are exchanged. In a decoder it is worse.
 
@@ -27,8 +27,9 @@ for name, offset in (("right", right), ("wrong", wrong)):
     print("  decoder", t5_buckets(offset, bidirectional=False)[-1].tolist())
 
 # %% [markdown] lang="en"
-# In the decoder the whole past falls into one bucket. The formula shows why: it clips
-# the future to 0, and with the wrong sign the past is the future.
+# In the decoder the whole past falls into one bucket. The formula shows why: it sets the
+# distance of every future key to 0, and with the wrong sign the past counts as the
+# future.
 
 # %% [markdown] lang="zh"
 # 在解码器里，过去的所有位置都落进了同一个桶。看公式就明白：未来的距离一律截成 0，而符号一反，过去就成了未来。
@@ -50,13 +51,14 @@ print("formula ", [causal_bucket(offset) for offset in right[-1].tolist()])
 # ## Why it is silent {#silent}
 #
 # All buckets exist, so every lookup works. For an encoder trained from scratch the sign
-# does not matter: the table learns either. It matters for weights that were trained
-# with the other sign. And a decoder with one bucket has no positions but its mask.
+# does not matter: the buckets of left and right only exchange their names. It matters for
+# weights that were trained with the other sign. A decoder with one bucket has only its
+# mask to tell it the order, and it runs all the same.
 
 # %% [markdown] lang="zh"
 # ## 为什么没有报错 {#silent}
 #
-# 桶的编号都存在，查表没有问题。从头训练的编码器，符号反不反都一样：表怎样都能学出来。用别人按另一种符号训练好的权重，才会出错。而解码器只剩一个桶，除了掩码，就等于没有位置信息。
+# 桶的编号都存在，查表没有问题。从头训练的编码器，符号反不反都一样：左右两半的桶只是互换了名字。用别人按另一种符号训练好的权重，才会出错。解码器只剩一个桶，顺序只能靠掩码来分辨，但照样能运行。
 
 # %% [markdown] lang="en"
 # ## The test that catches it {#test}

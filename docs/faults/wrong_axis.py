@@ -4,8 +4,9 @@
 # Queries come as `[B, S, H, d]`, but the function takes the second axis from the end
 # for the sequence. So each head is turned by its own number, and all places alike:
 # [mlfoundations/open_lm#4](https://github.com/mlfoundations/open_lm/issues/4) noticed
-# it, with training curves, and its cause is in
-# [facebookresearch/xformers#841](https://github.com/facebookresearch/xformers/issues/841).
+# it, with training curves, and
+# [facebookresearch/xformers#841](https://github.com/facebookresearch/xformers/issues/841)
+# explains the cause.
 # [NVIDIA/audio-flamingo#27](https://github.com/NVIDIA/audio-flamingo/issues/27) is a
 # third case.
 
@@ -46,13 +47,13 @@ for name, way in (("right", right), ("wrong", wrong)):
 # ## Why it is silent {#silent}
 #
 # Here there are as many places as heads, so the shapes fit. Code that cuts its table to
-# the length of that axis lets any shape pass. What remains is a model without
-# positions, whose heads are turned by fixed angles. Training makes the best of it.
+# the length of the axis it takes for the sequence accepts any shape. The model then has
+# no positions: each head is only turned by a fixed angle, and training has to make do.
 
 # %% [markdown] lang="zh"
 # ## 为什么没有报错 {#silent}
 #
-# 这里位置和注意力头一样多，形状处处对得上。有的代码会按那个轴的长度去截表，于是什么形状都能通过。剩下的，是一个没有位置信息的模型，每个注意力头固定转了一个角度，训练时只能将就。
+# 这里位置和注意力头一样多，形状处处对得上。有的代码把哪个轴当成序列，就按哪个轴的长度去截表，于是什么形状都能通过。这样一来，模型就没有位置信息了：每个注意力头只是固定转了一个角度，训练时只能将就。
 
 # %% [markdown] lang="en"
 # ## The test that catches it {#test}

@@ -49,21 +49,21 @@ shift(3)
 # 这个巧办法的每一步。灰色的部分属于未来，没有意义。
 
 # %% [markdown] lang="en"
-# Here is what is meant, written out: the score of query $i$ with key $j$ stands in
-# the column of the distance $i - j$.
+# Here is the intended result, written out: the score of query $i$ with key $j$ is taken
+# from the column of the distance $i - j$.
 
 # %% [markdown] lang="zh"
-# 把本来的意思写出来：查询 $i$ 与键 $j$ 的分数，在距离 $i - j$ 的那一列。
+# 把应有的结果写出来：查询 $i$ 与键 $j$ 的分数，取自距离 $i - j$ 的那一列。
 
 
 # %%
-def meant(x):
+def intended(x):
     n = len(x)
     return {(i, j): x[i, n - 1 - (i - j)].item() for i in range(n) for j in range(i + 1)}
 
 
-print("place   meant  right  wrong")
-for place, score in meant(x).items():
+print("place  intended right  wrong")
+for place, score in intended(x).items():
     print(place, f"{score:6.0f} {right(x)[place]:6.0f} {wrong(x)[place]:6.0f}")
 
 # %% [markdown] lang="en"
@@ -71,7 +71,7 @@ for place, score in meant(x).items():
 #
 # The shape is the same, and most of the numbers are there, one row lower. Even in the
 # right result the part above the diagonal is junk, which the causal mask removes, so
-# odd numbers there surprise nobody. A model trained with the wrong shift learns what it
+# strange values there surprise nobody. A model trained with the wrong shift learns what it
 # can from the scores of other distances.
 
 # %% [markdown] lang="zh"
@@ -82,7 +82,7 @@ for place, score in meant(x).items():
 # %% [markdown] lang="en"
 # ## The test that catches it {#test}
 #
-# Use small whole numbers, and compare only the entries that are meant.
+# Use small whole numbers, and compare only the entries that count.
 
 # %% [markdown] lang="zh"
 # ## 能抓住它的测试 {#test}
@@ -91,27 +91,27 @@ for place, score in meant(x).items():
 
 
 # %%
-def gives_what_is_meant(shift):
+def gives_what_is_intended(shift):
     for n in (2, 3, 5):
         x = torch.arange(1.0, n * n + 1).view(n, n)
-        if any(shift(x)[place] != score for place, score in meant(x).items()):
+        if any(shift(x)[place] != score for place, score in intended(x).items()):
             return False
     return True
 
 
 # %% check=true
-assert gives_what_is_meant(right)
-assert gives_what_is_meant(relative_shift)
-assert not gives_what_is_meant(wrong)
-off = sum(wrong(x)[place] != score for place, score in meant(x).items()).item()
+assert gives_what_is_intended(right)
+assert gives_what_is_intended(relative_shift)
+assert not gives_what_is_intended(wrong)
+assert all(wrong(x)[place] != score for place, score in intended(x).items())
 assert torch.equal(right(x), relative_shift(x))
 
 # %% [markdown] lang="en" role="claim"
-# The right shift gives all {{ len(meant(x)) }} entries that are meant; with the wrong
-# row dropped, {{ off }} of them are wrong.
+# The right shift gives all {{ len(intended(x)) }} intended entries; with the wrong row
+# dropped, none of them is right.
 
 # %% [markdown] lang="zh" role="claim"
-# 正确的移位，{{ len(meant(x)) }} 个有意义的数全对；丢错了行，其中 {{ off }} 个不对。
+# 正确的移位，{{ len(intended(x)) }} 个有意义的数全对；丢错了行，一个也不对。
 
 # %% [markdown] lang="en"
 # Lesson: [Relative positions](../lessons/relative.md). Reference:

@@ -1,7 +1,8 @@
 # %% [markdown] lang="en"
 # # YaRN's attention factor, squared or ignored
 #
-# YaRN multiplies cosine and sine by a factor, $0.1 \ln s + 1$. One engine read the
+# YaRN multiplies cosine and sine by a factor, $0.1 \ln s + 1$, where $s$ is the length of
+# the texts as a multiple of that in training (`factor` below). One engine read the
 # finished factor from a model's file and multiplied it by its own, and so squared it:
 # [sgl-project/sglang#33558](https://github.com/sgl-project/sglang/pull/33558), which
 # reports about 20 points more on a mathematics benchmark after the fix. Another engine
@@ -11,7 +12,7 @@
 # %% [markdown] lang="zh"
 # # YaRN 的注意力因子，要么被平方，要么被忽略
 #
-# YaRN 给余弦和正弦乘一个因子 $0.1 \ln s + 1$。有个推理引擎读到模型文件里算好的因子，又拿自己算的乘了一遍，等于平方：[sgl-project/sglang#33558](https://github.com/sgl-project/sglang/pull/33558)，据提交者说，改正之后，一项数学测试提高了约 20 分。另一个引擎只用自己算的，不理会文件里写的：[ml-explore/mlx-lm#1507](https://github.com/ml-explore/mlx-lm/pull/1507)。
+# YaRN 给余弦和正弦乘一个因子 $0.1 \ln s + 1$，其中 $s$ 是文本长度可以达到训练时的多少倍（即下面的 `factor`）。有个推理引擎读到模型文件里算好的因子，又拿自己算的乘了一遍，等于平方：[sgl-project/sglang#33558](https://github.com/sgl-project/sglang/pull/33558)，据提交者说，改正之后，一项数学测试提高了约 20 分。另一个引擎只用自己算的，不理会文件里写的：[ml-explore/mlx-lm#1507](https://github.com/ml-explore/mlx-lm/pull/1507)。
 
 # %%
 import math
@@ -28,10 +29,11 @@ own = 0.1 * math.log(4.0) + 1
 print(f"formula {own:.6f}  tokpos {factor():.6f}")
 
 # %% [markdown] lang="en"
-# A file may leave the factor out, repeat it, or set it to 1, which switches it off.
+# A file may leave the factor out, state the value of the formula, or set it to 1, which
+# switches it off.
 
 # %% [markdown] lang="zh"
-# 文件里可以不写这个因子，可以写出同样的值，也可以写成 1，等于关掉它。
+# 文件里可以不写这个因子，可以写出公式的值，也可以写成 1，等于关掉它。
 
 
 # %%
@@ -64,7 +66,7 @@ for given in (None, own, 1.0):
 # %% [markdown] lang="en"
 # ## The test that catches it {#test}
 #
-# Try all three kinds of file. What the file says wins, and it enters once.
+# Try all three kinds of file. What the file says takes precedence, and it is applied once.
 
 # %% [markdown] lang="zh"
 # ## 能抓住它的测试 {#test}
@@ -87,11 +89,11 @@ assert math.isclose(squared(own), own**2)
 assert math.isclose(squared(None), own) and math.isclose(ignored(own), own)
 
 # %% [markdown] lang="en" role="claim"
-# The right factor is {{ own:.6f }}, the squared one {{ squared(own):.6f }}. Both wrong
-# ways are right when the file says nothing.
+# The right factor is {{ own:.6f }}, the squared one {{ squared(own):.6f }}. When the file
+# says nothing, both wrong ways give the right value too.
 
 # %% [markdown] lang="zh" role="claim"
-# 正确的因子是 {{ own:.6f }}，平方之后是 {{ squared(own):.6f }}。文件里什么都不写的时候，两种错误的做法都是对的。
+# 正确的因子是 {{ own:.6f }}，平方之后是 {{ squared(own):.6f }}。文件里什么都不写的时候，两种错误的做法也得到正确的值。
 
 # %% [markdown] lang="en"
 # Lesson: [RoPE](../lessons/rope.md). Reference:

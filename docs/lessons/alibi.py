@@ -11,7 +11,7 @@
 # %% [markdown] lang="zh"
 # # ALiBi：离得越远，分数扣得越多
 #
-# 本站讲的方法，大多要把位置变成点什么：一组波、表里的一行、一个角度。ALiBi（带线性偏置的注意力）不做这些。注意力分数照常算，查询和键每隔一步，就扣掉一点。
+# 本站讲的方法，大多要把位置变成点什么：一组波、表里的一行、一个角度。ALiBi（带线性偏置的注意力）不做这些。注意力分数照常算，查询和键相距每多一步，就多扣一点。
 #
 # 真有这么简单吗？如果文本比训练时读过的都长，模型又能看到什么？先看这样一扣，对一个查询有什么影响。
 
@@ -22,10 +22,10 @@ figures.softmax_before_and_after()
 
 # %% [markdown] lang="en" role="caption"
 # The attention weights of the last query, twice from the same random scores. Below, a
-# quarter was subtracted for each step of distance: what stands far back keeps little.
+# quarter was subtracted for each step of distance: keys far back keep little.
 
 # %% [markdown] lang="zh" role="caption"
-# 最后一个查询的注意力权重，两幅图用的是同一组随机分数。下面一幅每隔一步扣四分之一：离得远的，剩下的就少。
+# 最后一个查询的注意力权重，两幅图用的是同一组随机分数。下面一幅，距离每多一步，多扣四分之一：离得远的，剩下的就少。
 
 # %% [markdown] lang="en"
 # ## Subtract the distance {#subtract}
@@ -74,10 +74,10 @@ slope = torch.tensor([0.5])  # of one head
 alibi_bias(places, places, slope)[0]
 
 # %% [markdown] lang="en"
-# What does softmax make of it? It takes $e$ to the power of each score. To subtract from a
-# score is to divide there: each step back multiplies the weight by $e^{-m}$,
-# here by {{ math.exp(-0.5):.2f }}. Let all queries and keys be zero, so that nothing but the
-# bias is at work.
+# What does softmax make of it? It takes $e$ to the power of each score. Subtracting from a
+# score therefore divides the weight: each step back multiplies it by $e^{-m}$, here by
+# {{ math.exp(-0.5):.2f }}. Let all queries and keys be zero, so that nothing but the bias is
+# at work.
 
 # %% [markdown] lang="zh"
 # softmax 会怎样处理？它以每个分数为指数，取 $e$ 的幂。分数减去一个数，到这里就是除以一个数：每往回一步，权重就乘上 $e^{-m}$，这里是 {{ math.exp(-0.5):.2f }}。先让所有的查询和键都是零，只留下偏置起作用。
@@ -168,6 +168,19 @@ for heads in (1, 2, 4, 8, 16, 32, 64):
 # %% [markdown] lang="zh"
 # 可见第一个头只看刚说过的几个词，最后一个头能看几百个词元。下面是八个头的偏置。
 
+# %% hide=true
+import json
+
+random = torch.Generator().manual_seed(0)
+widget_data = json.dumps(
+    {
+        "buckets": 32,
+        "distance": 128,
+        "table": torch.randn(32, 12, generator=random).double().round(decimals=4).tolist(),
+        "scores": torch.randn(24, generator=random).double().round(decimals=4).tolist(),
+    }
+)
+
 # %%
 figures.bias_of_heads()
 
@@ -179,18 +192,39 @@ figures.bias_of_heads()
 # %% [markdown] lang="zh" role="caption"
 # 每个头一张图，一行是一个查询，一列是一个键。颜色表示偏置给权重留下多少：斜率大，只剩一条窄带；斜率小，几乎全都留着。未来是空白。
 
+# %% [markdown] lang="en" role="widget"
+# `bias` {{ widget_data }}
+#
+# **Try it.** Go through the heads. Then take T5's buckets instead, here with random numbers in
+# place of learned ones.
+#
+# ---
+#
+# A steep slope leaves the far keys nothing. T5's bias may be any number, but far keys share a
+# bucket, and so a number.
+
+# %% [markdown] lang="zh" role="widget"
+# `bias` {{ widget_data }}
+#
+# **动手试。**逐个看各个头。然后换成 T5 的桶，这里用随机数代替学到的数。
+#
+# ---
+#
+# 斜率大的头，远处的键什么也分不到。T5 的偏置可以是任何数，但远处的键共用一个桶，也就共用一个数。
+
 # %% [markdown] lang="en"
 # ## Twelve heads are not a power of two {#other-heads}
 #
-# Many models have 12, 20 or 40 heads. The paper's formula could serve them as well. The
-# authors' code does something else, and models were trained with the code: take the slopes
-# for the power of two below, here 8. The missing ones come from the slopes for twice as many
-# heads, here 16: every second of them, from the first.
+# Many models have 12, 20 or 40 heads. The paper's formula could serve them as well. But the
+# authors' code does something else, and so do [Bloom and MPT](../differences.md#alibi) in
+# transformers: take the slopes for the power of two below, here 8. The missing four come from
+# the slopes for the next power of two, here 16: take every second one, starting with the
+# first.
 
 # %% [markdown] lang="zh"
 # ## 十二个头，不是 2 的幂 {#other-heads}
 #
-# 很多模型有 12、20 或 40 个头。论文的公式本来也能用，但作者的代码用的是另一种办法，而模型是按代码训练的：先取比它小的那个 2 的幂的斜率，这里是 8 个头的；缺的几个从头数翻倍的斜率里取，这里是 16 个头的，从第一个起，隔一个取一个。
+# 很多模型有 12、20 或 40 个头。论文的公式本来也能用，但作者的代码用的是另一种办法，transformers 里的 [Bloom 和 MPT](../differences.md#alibi) 也照这个办法算：先取小于头数的最大的 2 的幂，这里是 8，用它的全部斜率；缺的四个从下一个 2 的幂的斜率里取，这里是 16 个头的，从第一个起，隔一个取一个。
 
 # %%
 figures.slopes_of_heads()
@@ -223,28 +257,30 @@ for heads in range(1, 65):
     assert torch.equal(alibi_slopes(heads), slopes_by_rule(heads))
     assert len(alibi_slopes(heads).unique()) == heads
 assert not torch.allclose(alibi_slopes(12), series, rtol=0.1, atol=0)
+assert (alibi_slopes(12).diff() > 0).any()  # not sorted
 
 # %% [markdown] lang="en" role="claim"
 # For every number of heads up to 64 the slopes are those of the rule, and no two heads have
-# the same one. The paper's formula with $H = 12$ gives other slopes.
+# the same one. With 12 heads they are not sorted, and the paper's formula gives others.
 
 # %% [markdown] lang="zh" role="claim"
-# 头数从 1 到 64，斜率都与这条规则一致，没有两个头的斜率相同。把 $H = 12$ 代入论文的公式，得到的是另一组斜率。
+# 头数从 1 到 64，斜率都与这条规则一致，没有两个头的斜率相同。12 个头的斜率不是从大到小排的，与论文公式给出的也不同。
 
 # %% [markdown] lang="en"
-# A model that was trained with one set of slopes and runs with the other raises no error. It
-# only weighs the distances a little wrongly. Sorting the list is the same mistake: each head has
-# learned with its own slope.
+# A model that was trained with one set of slopes and runs with the other
+# [raises no error](../faults/alibi_slopes.md). It only weighs the distances wrongly, in one
+# head by a factor of {{ (twelve / series).max():.0f }}. Sorting the list is the same mistake:
+# each head has learned with its own slope.
 
 # %% [markdown] lang="zh"
-# 模型按一组斜率训练，却用另一组运行，不会报错，只是所有的距离都看得不大对。把这串数排个序，也是同样的错：每个头都是配着自己的斜率学出来的。
+# 模型按一组斜率训练，却用另一组运行，[不会报错](../faults/alibi_slopes.md)，只是各个头对远近的轻重与训练时不同，差得最多的一个头，斜率相差 {{ (twelve / series).max():.0f }} 倍。给斜率排个序，也是同样的错：每个头都是配着自己的斜率学出来的。
 
 # %% [markdown] lang="en"
 # ## Causal and symmetric {#directions}
 #
-# A decoder hides the future, so its bias must say something about the past only. An encoder
-# looks both ways. The paper has decoders alone; the simplest way to take ALiBi to an encoder
-# is to let the distance count on both sides.
+# A decoder hides the future, so its bias only has to cover the past. An encoder looks both
+# ways. The paper considers only decoders; the simplest way to take ALiBi to an encoder is to
+# let the distance count on both sides.
 
 # %% [markdown] lang="zh"
 # ## 因果与对称 {#directions}
@@ -255,8 +291,8 @@ assert not torch.allclose(alibi_slopes(12), series, rtol=0.1, atol=0)
 figures.both_directions()
 
 # %% [markdown] lang="en" role="caption"
-# The bias of one head. Left, for a decoder: to the right of each query stands the future,
-# and the mask hides it. Right, for an encoder: both sides are penalized alike.
+# The bias of one head. Left, for a decoder: to the right of each query is the future, and the
+# mask hides it. Right, for an encoder: both sides are penalized alike.
 
 # %% [markdown] lang="zh" role="caption"
 # 一个头的偏置。左图用于解码器：每个查询的右边是未来，由掩码遮住。右图用于编码器：两边扣得一样多。
@@ -281,16 +317,16 @@ mirrored = symmetric.flip(-1).flip(-2)
 assert torch.equal(symmetric, mirrored)
 
 # %% [markdown] lang="en" role="claim"
-# To the left of a query the two agree. To the right the causal bias is 0, since the mask hides
-# these keys, and the symmetric one falls.
+# To the left of a query the two agree. To the right the causal bias is 0, because the mask
+# hides these keys, and the symmetric one falls.
 
 # %% [markdown] lang="zh" role="claim"
 # 查询左边，两者相同。查询右边，因果的偏置是 0，那里归掩码管；对称的偏置往右也下降。
 
 # %% [markdown] lang="en"
 # Note what a symmetric bias cannot do: two to the left and two to the right cost the same.
-# Read the sentence backwards, and the bias is the same. An encoder that is to know the
-# direction needs something more, for instance other slopes on the right, which
+# Read the sentence backwards, and the bias is the same. An encoder that needs the direction
+# must get it from something else, for instance from other slopes on the right, which
 # [`tokpos.alibi.alibi_bias`][] takes as `right_slopes`.
 
 # %% [markdown] lang="zh"
@@ -362,13 +398,13 @@ assert not torch.allclose(bloom, causal)
 # softmax 之前，两个张量不同，差的是斜率乘查询的位置。softmax 之后，1、8、12 个头的权重全都相同，只差舍入误差；斜率本身也相同。
 
 # %% [markdown] lang="en"
-# The short form saves memory. It has a price in half precision: near the end of a long text
-# it adds large numbers, and the steps between them get lost. Our form has its small numbers
-# where the weight is, near the query. Look at what is left of the last 16 keys of
-# 2,048 in bfloat16, for the first head.
+# The short form saves memory. It has a price in bfloat16: near the end of a long text it adds
+# large numbers, and the steps between them get lost. Our form has its small numbers where the
+# weight is, near the query. Look at what is left of the last 16 keys of 2,048, for the first
+# head.
 
 # %% [markdown] lang="zh"
-# 短的写法省内存，可是用半精度时要付出代价：文本很长时，末尾加的数很大，相邻两个数之差就丢了。我们的写法，小的数正好在查询附近，也就是权重所在的地方。看看 2,048 个键里最后 16 个，在 bfloat16 下第一个头还剩下什么。
+# 短的写法省内存，可是用 bfloat16 时要付出代价：文本很长时，末尾加的数很大，相邻两个数之差就丢了。我们的写法，小的数正好在查询附近，也就是权重所在的地方。看看 2,048 个键里最后 16 个，第一个头还剩下什么。
 
 # %%
 long = 2048
@@ -447,8 +483,8 @@ assert torch.allclose(padded[:1, 2:], alone, rtol=0, atol=1e-4)
 # ### What far keys still count {#far-keys}
 #
 # The paper's title says it: train short, test long. Its models read texts longer than those
-# of their training at about the same loss. It is worth knowing why. Here are
-# 4,096 keys with equal scores. How much of the weight goes to keys more than 512 back?
+# they were trained on at about the same loss. It is worth knowing why. Here are 4,096 keys
+# with equal scores. How much of the weight goes to keys more than 512 back?
 
 # %% [markdown] lang="zh"
 # ### 远处的键还有多少分量 {#far-keys}
@@ -473,15 +509,15 @@ assert (beyond[:5] < 1e-6).all() and 0.12 < beyond[-1] < 0.15
 # 八个头里有五个，512 个位置以外的权重不到百万分之一；斜率最小的头也只有 {{ beyond[-1]:.0% }}。
 
 # %% [markdown] lang="en"
-# A text that grows on the left changes little for a steep head: the new keys are nearly
-# invisible. That is why the loss stays flat, and it is also the price. A key 512 back can
-# still win, but in the first head its score must be
+# More text before the query changes little for a steep head: the far keys are nearly
+# invisible. That is a reason for the loss to stay flat, and it is also the price. A key 512
+# back can still win, but in the first head its score must be
 # {{ 512 * alibi_slopes(8)[0]:.0f }} higher than that of a near key.
-# How much better or worse ALiBi reads long texts than the other methods is measured in
-# [the last lesson](choosing.md).
+# [The last lesson](choosing.md#window) tests this with windows, and measures how ALiBi reads
+# long texts beside the other methods.
 
 # %% [markdown] lang="zh"
-# 文本往左边变长，对斜率大的头影响很小，因为新来的键几乎看不见。损失不变，原因就在这里；代价也在这里。512 步以外的键不是不能胜出，可是在第一个头里，它的分数要比近处的键高出 {{ 512 * alibi_slopes(8)[0]:.0f }} 才行。读长文本时，ALiBi 与其他方法相比好多少、差多少，[最后一课](choosing.md)里有实测。
+# 文本变长，多出来的都是左边更远的键；对斜率大的头，这些键几乎看不见，影响很小。损失大致不变，这是一个可能的原因；代价也在这里。512 步以外的键不是不能胜出，可是在第一个头里，它的分数要比近处的键高出 {{ 512 * alibi_slopes(8)[0]:.0f }} 才行。[最后一课](choosing.md#window)会用窗口来检验，还会实测 ALiBi 读长文本时与其他方法相比好多少、差多少。
 
 # %% [markdown] lang="en"
 # ## Often said, not so {#not-so}
@@ -490,12 +526,8 @@ assert (beyond[:5] < 1e-6).all() and 0.12 < beyond[-1] < 0.15
 #     The slopes are fixed numbers. No optimizer ever sees them. (The authors also tried to
 #     train them and kept the fixed ones.)
 #
-# !!! note "Often said, not so: the slopes fall from head to head"
-#     For powers of two they do. For 12 heads the list [is not sorted](alibi.md#other-heads).
-#
 # !!! note "Often said, not so: the bias is part of the product that is divided by √d"
-#     It is added after the division. Added before it, the bias would act as if every slope were
-#     divided by √d.
+#     It is added after the division.
 
 # %% [markdown] lang="zh"
 # ## 常见的误解 {#not-so}
@@ -503,11 +535,8 @@ assert (beyond[:5] < 1e-6).all() and 0.12 < beyond[-1] < 0.15
 # !!! note "常见的误解：每个 ALiBi 头都学习自己的斜率"
 #     斜率是固定的数，优化器根本见不到。（作者也试过训练斜率，最后还是用固定的。）
 #
-# !!! note "常见的误解：斜率一个头比一个头小"
-#     头数是 2 的幂时是这样。12 个头的斜率[不是从大到小排的](alibi.md#other-heads)。
-#
 # !!! note "常见的误解：偏置和点积一起除以 √d"
-#     偏置是除完之后才加的。如果在除之前就加，等于每个斜率都除以 √d。
+#     偏置是除完之后才加的。
 
 # %%
 from transformers import BloomConfig, BloomModel
@@ -520,7 +549,6 @@ print("of Alibi:", list(Alibi(8).parameters()), dict(Alibi(8).state_dict()))
 
 # %% check=true
 assert about_positions == [] and not list(Alibi(8).parameters()) and not Alibi(8).state_dict()
-assert not torch.equal(alibi_slopes(12), alibi_slopes(12).sort(descending=True).values)
 terms = Alibi(8).into_scores(q, places, places)
 assert terms.inside is None and terms.outside is not None
 before = ScoreTerms(inside=terms.outside)
@@ -542,8 +570,8 @@ assert not torch.allclose(attention_weights(q, k, before), attention_weights(q, 
 #
 # - ALiBi subtracts slope times distance from each score, after the division by $\sqrt{d}$.
 #   Each step back multiplies the weight by $e^{-m}$.
-# - The slopes are fixed: 1/2 to 1/256 for eight heads. For a number of heads that is no
-#   power of two, the code's rule holds, and the list is not sorted.
+# - The slopes are fixed: 1/2 to 1/256 for eight heads. For a number of heads that is not a
+#   power of two, the rule of the authors' code applies.
 # - A decoder masks the future. An encoder lets the bias fall on both sides.
 # - Bloom adds slope times key position; after softmax that is the same.
 # - Nothing is learned and nothing is stored. Far keys fade, most of all in the steep heads.
@@ -554,7 +582,7 @@ assert not torch.allclose(attention_weights(q, k, before), attention_weights(q, 
 # ## 小结 {#summary}
 #
 # - ALiBi 在除以 $\sqrt{d}$ 之后，从每个分数里减去斜率乘距离。每往回一步，权重乘一次 $e^{-m}$。
-# - 斜率是固定的：八个头是 1/2 到 1/256。头数不是 2 的幂时，按代码的规则来，得到的一串数不是从大到小排的。
+# - 斜率是固定的：八个头是 1/2 到 1/256。头数不是 2 的幂时，按作者代码的规则来。
 # - 解码器遮住未来；编码器让偏置往两边下降。
 # - Bloom 加的是斜率乘键的位置，经过 softmax 之后结果相同。
 # - 什么都不学，什么都不存。远处的键越来越淡，斜率大的头尤其如此。
@@ -705,12 +733,12 @@ same_before = torch.allclose(bloom.expand_as(causal), causal, atol=1e-6)
 ends = alibi_slopes(12)[-1].item()
 
 # %% [markdown] lang="en" role="quiz"
-# Slope 1/2, equal scores. Which share of the weight of the query's own key does a key two steps
-# back get?
+# Slope 1/2, equal scores. How large is the weight of a key two steps back, as a share of the
+# weight of the query's own key?
 #
 # - {{ math.isclose(ratio, math.exp(-1), rel_tol=1e-5) }} $e^{-1}$, that is {{ math.exp(-1):.2f }}
 #
-#     Two steps cost 2 · 1/2 = 1, and a score less by 1 is a weight times $e^{-1}$.
+#     Two steps cost 2 · 1/2 = 1; a score lower by 1 means a weight multiplied by $e^{-1}$.
 #
 # - {{ math.isclose(ratio, 1 / 4, rel_tol=1e-5) }} 1/4
 #
@@ -745,7 +773,7 @@ ends = alibi_slopes(12)[-1].item()
 #
 # - {{ learned == 8 }} Eight, one for each head
 #
-#     There are eight slopes, but they are no parameters.
+#     There are eight slopes, but they are not parameters.
 #
 # - {{ learned == 1 }} One, the first; the others are powers of it
 #

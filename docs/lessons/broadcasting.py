@@ -1,5 +1,5 @@
 # %% [markdown] lang="en"
-# # Shapes and broadcasting: one row for every sample
+# # Shapes and broadcasting: the same rows for every sample
 #
 # Token vectors come as a batch, `[8, 4, 256]`. Position vectors come without one,
 # `[4, 256]`. The two have different shapes, and yet many models simply add them.
@@ -7,9 +7,9 @@
 # Who gets which row? What happens to the 8? And what if the shapes fit by accident?
 
 # %% [markdown] lang="zh"
-# # 形状与广播：所有样本共用一行
+# # 形状与广播：所有样本共用同样的行
 #
-# 词元（token）向量按批量来，形状是 `[8, 4, 256]`；位置向量没有批量，形状是 `[4, 256]`。两者形状不同，许多模型却直接把它们相加。
+# 一个批量的词元（token）向量，形状是 `[8, 4, 256]`；位置向量没有批量轴，形状是 `[4, 256]`。两者形状不同，许多模型却直接把它们相加。
 #
 # 哪个词元得到哪一行？那个 8 怎么办？万一形状只是碰巧对得上，又会怎样？
 
@@ -72,7 +72,7 @@ print(list(x.shape), "+", list(positions.shape), "=", list(total.shape))
 # samples, one over the places.
 
 # %% [markdown] lang="zh"
-# 到底是谁加了谁？慢办法不靠任何规则就能说清楚：两层循环，一层走样本，一层走位置。
+# 到底是哪一行加到了哪个词元上？慢办法不靠任何规则就能说清楚：两层循环，一层走样本，一层走位置。
 
 # %%
 by_hand = torch.empty(B, S, D)
@@ -182,7 +182,7 @@ x + torch.randn(B, D)
 # encoder. To keep the picture small, the special tokens `[CLS]` and `[SEP]` are left out.
 
 # %% [markdown] lang="zh"
-# ## 批量不是文本里的位置 {#batch}
+# ## 批量里的次序不是文本里的位置 {#batch}
 #
 # 换成真实的词元：三个句子，用一个小型预训练（pretrained）编码器的分词器（tokenizer）和它的表。为了让图小一点，这里不加特殊词元（special token）`[CLS]` 和 `[SEP]`。
 
@@ -217,13 +217,13 @@ figures.rows_added(texts)
 # stand one behind the other in a text. "You" is not the fifth word of anything: it is the
 # first of its own sentence.
 #
-# Think of {{ B }} answer sheets of one examination. Each sheet has a question 1. The answers
-# differ, and the question is the same.
+# Think of {{ B }} answer sheets of one examination. A sheet is a sample, the number of a question is
+# a position. Each sheet has a question 1: the answers differ, the question is the same.
 
 # %% [markdown] lang="zh"
 # 三个句子放进一个张量，只是因为一起算更快。它们在文本里并不是一句接一句。“you”并不是第五个词，它是自己那句话的第一个词。
 #
-# 想一想同一场考试的 {{ B }} 份答卷。每份答卷上都有第 1 题，答案各不相同，题目却是同一道。
+# 好比同一场考试的 {{ B }} 份答卷：一份答卷是一个样本，题号是位置。每份答卷都有第 1 题，答案各不相同，题目却是同一道。
 
 # %%
 token_rows = model.embeddings.word_embeddings(ids).detach()
@@ -305,6 +305,26 @@ figures.stride_zero()
 
 # %% [markdown] lang="zh" role="caption"
 # 一个小例子：看到的是三行相同的数，内存里只有一行。往下走一行，在内存里前进零个数。
+
+# %% [markdown] lang="en" role="widget"
+# `broadcasting`
+#
+# **Try it.** Change the shapes, also to some that do not fit. Move over the result, and see where
+# an element comes from.
+#
+# ---
+#
+# Where a size is 1 or missing, many elements of the result come from the same one. Two different
+# sizes, neither of them 1, are an error.
+
+# %% [markdown] lang="zh" role="widget"
+# `broadcasting`
+#
+# **动手试。**改动两个形状，也试试对不上的。指向结果里的元素，看它从哪里来。
+#
+# ---
+#
+# 长度是 1 或者缺少的轴，让结果里许多元素来自同一个元素。两个长度不同，又都不是 1，就会报错。
 
 # %% [markdown] lang="en"
 # The stride of the batch axis is 0. Whichever sample you ask for, you land at the same place
@@ -401,14 +421,33 @@ assert copy_bytes == 32 * view_bytes and view_bytes == 512 * 768 * 4
 
 # %% [markdown] lang="en"
 # One memory for many rows has a price: writing into one of them changes them all. PyTorch refuses
-# to write into the whole of such a view in place. It does not stop you from writing into a single
-# sample, and then every sample has changed.
+# to write into the whole of such a view in place:
 
 # %% [markdown] lang="zh"
-# 许多行共用一块内存，也有代价：改一行，等于所有行都改了。所以 PyTorch 不允许就地写入整个这样的视图。可是只写其中一个样本，它并不阻拦，结果所有样本都变了。
+# 许多行共用一块内存，也有代价：改一行，等于所有行都改了。所以 PyTorch 不允许对这样的视图整体就地写入：
 
 # %% raises=RuntimeError
 seen += 1
+
+# %% [markdown] lang="en"
+# It does not stop you from writing into a single sample.
+
+# %% [markdown] lang="zh"
+# 可是只写其中一个样本，它并不阻拦。
+
+# %%
+alias = torch.zeros(2).expand(3, 2)
+alias[0] = 1
+print(alias)
+
+# %% check=true
+assert (alias == 1).all()
+
+# %% [markdown] lang="en" role="claim"
+# One sample was written, and every sample has changed.
+
+# %% [markdown] lang="zh" role="claim"
+# 只写了一个样本，所有样本都变了。
 
 # %% [markdown] lang="en"
 # ## On the way back the rows are summed {#backward}
@@ -431,9 +470,6 @@ print("gradient", list(learned.grad.shape))
 print(learned.grad[:, :3])
 
 # %% check=true
-alias = torch.zeros(2).expand(3, 2)
-alias[0] = 1  # one sample of a view: allowed, and all of them change
-assert (alias == 1).all()
 assert torch.equal(learned.grad, upstream.sum(0))
 assert (learned.grad == sum(range(1, B + 1))).all()
 
@@ -449,7 +485,7 @@ assert (learned.grad == sum(range(1, B + 1))).all()
 # ## Mistakes that raise no error {#mistakes}
 #
 # Broadcasting is obliging. Wherever it finds a 1, it repeats, also where nobody meant it. To
-# see which row a token really got, use a table that tells: row $p$ holds the number $p$, and
+# see which row a token really got, use a telltale table: row $p$ holds the number $p$, and
 # the token vectors are zero. The sum then shows the row numbers.
 
 # %% [markdown] lang="zh"
@@ -464,7 +500,7 @@ tokens = torch.zeros(3, 4, 1)  # B = 3, S = 4
 print((tokens + table[:4])[..., 0])
 
 # %% [markdown] lang="en"
-# So it should be: every sample gets rows 0, 1, 2, 3. Now the mistakes.
+# That is as it should be: every sample gets rows 0, 1, 2, 3. Now the mistakes.
 #
 # **A table with the sequence first.** Some models keep their tensors as `[S, B, D]`, and their
 # table as `[length, 1, D]`, cut by `pe[: x.size(0)]`, since axis 0 is the sequence there. Give
@@ -528,7 +564,7 @@ def as_meant(rows):
 for add in (as_meant, mistaken):
     backward = torch.equal(add(token_rows.flip(1)), add(token_rows).flip(1))
     moved = torch.equal(add(token_rows[shuffled]), add(token_rows)[shuffled])
-    print(f"{add.__name__:9} backward, the same vectors: {backward!s:6} other row: {moved}")
+    print(f"{add.__name__:9} same vectors read backward: {backward!s:6} in another order: {moved}")
 
 # %% check=true
 assert torch.equal(mistaken(token_rows.flip(1)), mistaken(token_rows).flip(1))
@@ -545,13 +581,13 @@ assert torch.equal(as_meant(token_rows[shuffled]), as_meant(token_rows)[shuffled
 # 犯了这个错，一切都反了。句子倒着读，得到的还是同样的向量，只是倒过来排：顺序丢了。而句子换到批量里的另一行，得到的向量就不一样了。
 
 # %% [markdown] lang="en"
-# No error, and a model with this mistake can even be trained.
+# No error: [published code](../faults/sequence_first.md) has this mistake.
 #
 # **The same table, cut by the length.** Somebody notices, and writes `pe[: x.size(1)]`. With
 # one sentence, $B = 1$, the axis of the batch is a 1 too. Now both are repeated.
 
 # %% [markdown] lang="zh"
-# 不报错，带着这个错误的模型甚至还能训练。
+# 程序不报错，[公开发布的代码](../faults/sequence_first.md)里就有这个错误。
 #
 # **同一张表，改按长度截取。**有人发现了问题，改成 `pe[: x.size(1)]`。如果只有一个句子，$B = 1$，批量轴也是 1，这下两边都重复了。
 
@@ -596,10 +632,10 @@ assert all((square[b] == b).all() for b in range(4))
 
 # %% [markdown] lang="en"
 # **A single row.** `table[4]` in place of `table[:4]`: one row, without an axis for the places.
-# It fits everything.
+# It fits every batch size and every length.
 
 # %% [markdown] lang="zh"
-# **只有一行。**把 `table[:4]` 写成 `table[4]`：只取了一行，没有位置轴。它和什么都对得上。
+# **只有一行。**把 `table[:4]` 写成 `table[4]`：只取了一行，没有位置轴，所以不管批量多大、句子多长，都对得上。
 
 # %%
 print((tokens + table[4])[..., 0])
@@ -618,22 +654,23 @@ assert single.shape == tokens.shape and (single == 4).all()
 # %% [markdown] lang="en"
 # ## How to notice {#notice}
 #
-# | mistake | the shape tells | the table that tells |
+# | mistake | the shape tells | the telltale table |
 # |---|---|---|
 # | `pe[: x.size(0)]` on `[length, 1, D]` | no | the same row along a sample |
 # | `pe[: x.size(1)]`, $B = 1$ | yes: $S$ samples | the same row along a sample |
 # | `pe[: x.size(1)]`, $B = S$ | no | the same row along a sample |
 # | `table[S]` for `table[:S]` | no | one row everywhere |
 #
-# So comparing shapes is not enough. Three habits are:
+# So comparing shapes is not enough. Three habits help:
 #
-# - Test with $B$, $S$ and $D$ all different, and none of them 1.
-# - Use the table that tells, or check one entry: `total[b, t]` is `x[b, t] + table[t]` for a
+# - Test with $B$, $S$ and $D$ all different, and none of them 1: then `pe[: x.size(1)]` raises an
+#   error. The other two mistakes need the next point.
+# - Use the telltale table, or check one entry: `total[b, t]` is `x[b, t] + table[t]` for a
 #   $b$ and a $t$ that are not 0.
-# - Say what the axes are. A function that takes positions, one for each token, can refuse.
+# - Hand over the positions, one for each token. A function that gets them can compare their number
+#   with the sequence axis, and refuse.
 #
-# The last is what the encodings of our package do. Positions for the wrong axis do not get
-# through:
+# The last is what the encodings of our package do:
 
 # %% [markdown] lang="zh"
 # ## 怎样发现 {#notice}
@@ -645,13 +682,13 @@ assert single.shape == tokens.shape and (single == 4).all()
 # | `pe[: x.size(1)]`，$B = S$ | 看不出 | 一个样本从头到尾同一行 |
 # | `table[:S]` 写成 `table[S]` | 看不出 | 到处都是同一行 |
 #
-# 所以只比较形状还不够。养成三个习惯就够了：
+# 所以只比较形状还不够。有三个习惯管用：
 #
-# - 测试时让 $B$、$S$、$D$ 各不相同，而且都不是 1。
+# - 测试时让 $B$、$S$、$D$ 各不相同，而且都不是 1：`pe[: x.size(1)]` 这时会报错。另外两种错误要靠下一条。
 # - 用会报数的表；或者抽查一处：取不为 0 的 $b$ 和 $t$，看 `total[b, t]` 是不是 `x[b, t] + table[t]`。
-# - 把轴说清楚。函数如果要求为每个词元给出一个位置，遇到给错的就能拒绝。
+# - 把位置也传给函数，每个词元一个。函数拿位置的个数与序列轴比一比，对不上就报错。
 #
-# 最后一条就是本站的包的做法。位置给错了轴，就通不过：
+# 最后一条就是本站的包的做法：
 
 # %% raises=ValueError
 from tokpos import SinusoidalEncoding
@@ -673,24 +710,28 @@ assert which_rows(lambda x: x + pe[: x.size(0)]) != right_rows
 assert which_rows(lambda x: x + table[x.size(1)]) != right_rows
 assert square[..., 0].tolist() != [[0, 1, 2, 3]] * 4
 assert grown[..., 0].tolist() == square[..., 0].tolist()  # B = 1: as wrong as with B = S
+assert cut_by_length(3, 4) == "error"
+keep_the_shape = [wrong.shape == tokens.shape, grown.shape == one_sentence.shape]
+keep_the_shape += [square.shape == (4, 4, 1), single.shape == tokens.shape]
+assert sum(keep_the_shape) == 3
 assert torch.equal(encode(batch_first)[0], encode(batch_first)[2])
 
 # %% [markdown] lang="en" role="claim"
-# The table that tells finds each of the mistakes; the right way gives rows 0, 1, 2, 3 to every
-# sample.
+# Of the {{ len(keep_the_shape) }} lines of the table, {{ sum(keep_the_shape) }} keep the shape. The
+# telltale table finds every one; the right way gives rows 0, 1, 2, 3 to every sample.
 
 # %% [markdown] lang="zh" role="claim"
-# 会报数的表找出了上面每一个错误；正确的写法给每个样本的都是第 0、1、2、3 行。
+# 上表的 {{ len(keep_the_shape) }} 行里，有 {{ sum(keep_the_shape) }} 行形状不变。会报数的表把它们全都找出来了；正确的写法给每个样本的都是第 0、1、2、3 行。
 
 # %% [markdown] lang="en"
-# ## When one row for all is not enough {#own-positions}
+# ## When samples have positions of their own {#own-positions}
 #
 # Broadcasting is right as long as place $t$ means the same position in all samples. Texts of
 # different length that are padded on the left break this: the first real token of each text
 # should be at position 0, wherever it stands in its row.
 
 # %% [markdown] lang="zh"
-# ## 一行不够大家用的时候 {#own-positions}
+# ## 样本之间位置不同的时候 {#own-positions}
 #
 # 只要排在第 $t$ 处的词元在所有样本里都属于同一个位置，广播就是对的。长短不一的文本在左边填充之后，就不是这样了：每段文本的第一个真实词元都应当是位置 0，不管它排在这一行的什么地方。
 
@@ -735,28 +776,20 @@ assert table[own].shape == (2, 5, 1)
 # ## Often said, not so {#not-so}
 #
 # !!! note "Often said, not so: broadcasting copies the tensor"
-#     It is a view with stride 0. [Above](#view) the storage of {{ list(seen.shape) }} is that
-#     of {{ list(positions.shape) }}, to the byte, and the addition makes one tensor only.
-#
-# !!! note "Often said, not so: the shapes are right, so the sum is right"
-#     [Three of the four mistakes](#notice) have the right shape.
+#     It is a [view with stride 0](#view), and the addition makes one tensor only.
 #
 # !!! note "Often said, not so: a missing axis is added where it is needed"
 #     Axes are added on the left only. One vector for each *sample*, `[B, D]`, does not become
-#     `[B, 1, D]` by itself: it meets the places. If $B = S$, this too raises no error, as the
-#     next cell shows.
+#     `[B, 1, D]` by itself: its $B$ meets the places. If $B = S$, this too raises no error.
 
 # %% [markdown] lang="zh"
 # ## 常见的误解 {#not-so}
 #
 # !!! note "常见的误解：广播会复制张量"
-#     它是步幅为 0 的视图。[上面](#view)，{{ list(seen.shape) }} 的存储就是 {{ list(positions.shape) }} 的存储，一个字节也不多；相加时也只造出一个张量。
-#
-# !!! note "常见的误解：形状对了，结果就对了"
-#     [四个错误里有三个](#notice)，形状都是对的。
+#     用的是[步幅为 0 的视图](#view)，相加时也只造出一个张量。
 #
 # !!! note "常见的误解：缺哪个轴，就在哪里补"
-#     轴只在左边补。每个*样本*一个向量，`[B, D]` 不会自己变成 `[B, 1, D]`，它碰到的是位置轴。如果 $B = S$，这样也不报错，见下面的代码。
+#     轴只在左边补。每个*样本*各有一个向量时，形状是 `[B, D]`，不会自动变成 `[B, 1, D]`；从右边对齐，$B$ 对着的是位置轴。如果 $B = S$，这样也不报错。
 
 # %%
 per_sample = torch.arange(4.0)[:, None]  # one number for each of four samples, [4, 1]
@@ -767,21 +800,18 @@ print((four + per_sample[:, None])[..., 0])  # added along the samples, as meant
 # %% check=true
 assert ((four + per_sample)[..., 0] == torch.arange(4.0)).all()
 assert ((four + per_sample[:, None])[..., 0] == torch.arange(4.0)[:, None]).all()
-right_shapes = [wrong.shape == tokens.shape, grown.shape == one_sentence.shape]
-right_shapes += [square.shape == (4, 4, 1), single.shape == tokens.shape]
-assert sum(right_shapes) == 3
 
 # %% [markdown] lang="en" role="claim"
 # `[4, 4, 1] + [4, 1]` puts the sample's number along the places; only `[:, None]` puts it where
-# it belongs. Of the four mistakes above, {{ sum(right_shapes) }} keep the shape.
+# it belongs.
 
 # %% [markdown] lang="zh" role="claim"
-# `[4, 4, 1] + [4, 1]` 把样本的编号沿着位置加了上去；写成 `[:, None]`，才加到该加的地方。上面的四个错误里，有 {{ sum(right_shapes) }} 个保持了形状。
+# `[4, 4, 1] + [4, 1]` 把样本的编号沿着位置加了上去；写成 `[:, None]`，才加到该加的地方。
 
 # %% [markdown] lang="en"
 # ## In short {#summary}
 #
-# - `[B, S, D]` is batch, sequence, width. Position rows are `[S, D]`.
+# - The axes of `[B, S, D]` are batch, sequence and vector. Position rows are `[S, D]`.
 # - Shapes are lined up from the right. A pair of axes fits if they are equal or one is 1; a
 #   missing axis counts as 1.
 # - Sample $b$, place $t$ gets `positions[t]`, whatever $b$ is. The batch is a convenience, not a
@@ -789,14 +819,14 @@ assert sum(right_shapes) == 3
 # - Nothing is copied: the batch axis of the view has stride 0. Backward, the gradients of the
 #   repeated rows are summed.
 # - A 1 in the wrong place is repeated without a word. Test with different lengths, and with a
-#   table that tells.
+#   telltale table.
 #
 # The next lesson asks [why positions are needed at all](why_positions.md).
 
 # %% [markdown] lang="zh"
 # ## 小结 {#summary}
 #
-# - `[B, S, D]` 依次是批量、序列、维度。位置行是 `[S, D]`。
+# - `[B, S, D]` 的三个轴依次是批量、序列、向量。位置行是 `[S, D]`。
 # - 形状从右边对齐。一对轴长度相等，或者其中一个是 1，就对得上；缺的轴当作 1。
 # - 第 $b$ 个样本的位置 $t$ 得到 `positions[t]`，与 $b$ 无关。批量只是为了方便，不是文本里的位置。
 # - 什么都没有复制：视图的批量轴步幅是 0。往回走时，重复过的行把梯度加在一起。
@@ -829,8 +859,8 @@ assert sum(right_shapes) == 3
 # `[2, 5, 8] + [2, 8]`, `[5, 1] + [1, 8]`, `[2, 1, 8] + [5, 8]`.
 #
 # ??? question "Answer"
-#     From the right: `[8]` meets the width, and the result keeps `[2, 5, 8]`. `[5, 1]` meets
-#     sequence and width, which is fine too. `[2, 8]` puts 2 under 5: an error. `[5, 1]` and
+#     From the right: `[8]` meets the last axis, and the result keeps `[2, 5, 8]`. `[5, 1]` meets
+#     the last two, which is fine too. `[2, 8]` puts 2 under 5: an error. `[5, 1]` and
 #     `[1, 8]` repeat each other to `[5, 8]`. The last gives `[2, 5, 8]`.
 
 # %% [markdown] lang="zh"
@@ -839,7 +869,7 @@ assert sum(right_shapes) == 3
 # **1.** 预测形状，或者“报错”：`[2, 5, 8] + [8]`、`[2, 5, 8] + [5, 1]`、`[2, 5, 8] + [2, 8]`、`[5, 1] + [1, 8]`、`[2, 1, 8] + [5, 8]`。
 #
 # ??? question "答案"
-#     都从右边看。`[8]` 对着维度，结果仍是 `[2, 5, 8]`。`[5, 1]` 对着序列和维度，也没问题。`[2, 8]` 把 2 放在 5 的下面：报错。`[5, 1]` 和 `[1, 8]` 互相重复，得到 `[5, 8]`。最后一个得到 `[2, 5, 8]`。
+#     都从右边看。`[8]` 对着最后一个轴，结果仍是 `[2, 5, 8]`。`[5, 1]` 对着最后两个轴，也没问题。`[2, 8]` 把 2 放在 5 的下面：报错。`[5, 1]` 和 `[1, 8]` 互相重复，得到 `[5, 8]`。最后一个得到 `[2, 5, 8]`。
 
 # %%
 pairs = [
@@ -864,18 +894,18 @@ assert answers == [[2, 5, 8], [2, 5, 8], "error", [5, 8], [2, 5, 8]]
 
 # %% [markdown] lang="en"
 # **2.** By hand: two samples of two tokens of width 2, `[[[1, 2], [3, 4]], [[5, 6], [7, 8]]]`,
-# plus the position rows `[[10, 20], [30, 40]]`. Which of the eight numbers would change if the
-# two samples changed places?
+# plus the position rows `[[10, 20], [30, 40]]`. The two samples change places in the batch. Is the
+# new result anything but the same two blocks in the other order?
 #
 # ??? question "Answer"
-#     The first tokens get `[10, 20]`, the second tokens `[30, 40]`. When the samples change
-#     places, the two blocks of the result change places and no number becomes another.
+#     The first tokens get `[10, 20]`, the second tokens `[30, 40]`. No: the two blocks of the result
+#     change places, and their numbers stay what they are.
 
 # %% [markdown] lang="zh"
-# **2.** 手算：两个样本，每个两个词元，维度为 2，`[[[1, 2], [3, 4]], [[5, 6], [7, 8]]]`，加上位置行 `[[10, 20], [30, 40]]`。如果两个样本互换，八个数里哪些会变成别的数？
+# **2.** 手算：两个样本，每个两个词元，维度为 2，`[[[1, 2], [3, 4]], [[5, 6], [7, 8]]]`，加上位置行 `[[10, 20], [30, 40]]`。把两个样本互换，再加一次。除了两块跟着互换，结果里有没有哪个数变了？
 #
 # ??? question "答案"
-#     第一个词元加 `[10, 20]`，第二个加 `[30, 40]`。两个样本互换，结果里的两块也跟着互换，没有一个数变成别的数。
+#     第一个词元加 `[10, 20]`，第二个加 `[30, 40]`。没有：结果里的两块互换，块里的数都不变。
 
 # %%
 small = torch.tensor([[[1, 2], [3, 4]], [[5, 6], [7, 8]]])
@@ -896,11 +926,11 @@ assert torch.equal(small.flip(0) + places, (small + places).flip(0))
 # **3.** Find the fault. Each text of a batch has a language, 0 or 1, and a vector of that
 # language is to be added to all its tokens: `x + language_rows[language]`, with `language` of
 # shape `[B]`. The test with two texts of two tokens passes without an error. What is wrong, and
-# what is the least change that mends it?
+# what is the smallest change that fixes it?
 #
 # ??? question "Answer"
-#     `language_rows[language]` is `[B, D]` and meets `[S, D]`: with $B = S$ it is added along
-#     the places. `language_rows[language][:, None]` is `[B, 1, D]`, and the 1 is where the
+#     `language_rows[language]` is `[B, D]`. Lined up from the right, its $B$ meets the sequence axis
+#     of `x`: with $B = S$ it is added along the places. `language_rows[language][:, None]` is `[B, 1, D]`, and the 1 is where the
 #     repeating is wanted. With $B \neq S$, neither of them 1, the test would have
 #     raised an error.
 
@@ -908,7 +938,7 @@ assert torch.equal(small.flip(0) + places, (small + places).flip(0))
 # **3.** 找错。批量里的每段文本有一种语言，编号 0 或 1；要把这种语言的向量加到它的每个词元上：`x + language_rows[language]`，其中 `language` 的形状是 `[B]`。用两段文本、每段两个词元来测试，没有报错。错在哪里？怎样用最小的改动改对？
 #
 # ??? question "答案"
-#     `language_rows[language]` 是 `[B, D]`，碰到的是 `[S, D]`：$B = S$ 时，就沿着位置加上去了。改成 `language_rows[language][:, None]`，形状是 `[B, 1, D]`，1 正好在需要重复的地方。测试时只要 $B \neq S$，而且都不是 1，就会报错。
+#     `language_rows[language]` 是 `[B, D]`。从右边对齐，$B$ 对着的是 `x` 的序列轴：$B = S$ 时，就沿着位置加上去了。改成 `language_rows[language][:, None]`，形状是 `[B, 1, D]`，1 正好在需要重复的地方。测试时只要 $B \neq S$，而且都不是 1，就会报错。
 
 # %%
 language_rows = torch.tensor([[100.0], [200.0]])
@@ -919,8 +949,8 @@ print((two_texts + language_rows[language][:, None])[..., 0])
 
 # %% check=true hide=true
 assert (two_texts + language_rows[language])[..., 0].tolist() == [[100, 200], [100, 200]]
-mended = two_texts + language_rows[language][:, None]
-assert mended[..., 0].tolist() == [[100, 100], [200, 200]]
+fixed = two_texts + language_rows[language][:, None]
+assert fixed[..., 0].tolist() == [[100, 100], [200, 200]]
 assert outcome(torch.broadcast_shapes, (2, 3, 1), (2, 1)) == "error"
 
 # %% [markdown] lang="en" role="claim"
@@ -987,7 +1017,7 @@ noticed = {
 #
 # - {{ asked == [8, 4, 256] }} `[8, 4, 256]`, one row for each sample
 #
-#     One might wish so. But shapes are lined up from the right, and the 8 stands under the 4.
+#     One might wish it were. But shapes are lined up from the right, and the 8 stands under the 4.
 #
 # - {{ asked == "error" }} an error
 #

@@ -69,10 +69,8 @@ print(list(hidden.shape), "->", list(logits.shape))
 weight = lm_head.weight
 assert logits.shape == (B, S, V) and weight.shape == (V, D)
 assert torch.allclose(logits, hidden @ weight.T, atol=1e-6)
-for b in range(B):
-    for s in range(S):
-        for v in range(V):
-            assert torch.allclose(logits[b, s, v], hidden[b, s] @ weight[v], atol=1e-6)
+dots = (hidden[:, :, None, :] * weight).sum(dim=-1)  # each hidden state with each row
+assert torch.allclose(logits, dots, atol=1e-6)
 
 # %% [markdown] lang="en" role="claim"
 # `lm_head(hidden)` is `hidden @ weight.T`, to rounding error, and every logit is the dot
@@ -115,7 +113,7 @@ assert torch.equal(logits.argmax(dim=-1), probabilities.argmax(dim=-1))
 # %% [markdown] lang="zh"
 # ## 用训练好的模型走完全程 {#road}
 #
-# 现在换一个学到了东西的模型，走完这条路。训练它的文本总共只有六句：“我喜欢猫”出现两次，“我喜欢狗”出现一次，其余几句说的是谁喜欢什么、养了什么。模型是本站的包里一个很小的 GPT。
+# 现在换一个训练过的模型，走完这条路。训练它的文本总共只有六句：“我喜欢猫”出现两次，“我喜欢狗”出现一次，其余几句说的是谁喜欢什么、养了什么。模型是本站的包里一个很小的 GPT。
 
 # %%
 from tokpos import CausalLanguageModel
@@ -213,14 +211,13 @@ print("parameters", apart, "->", together)
 print("same object:", lm_head.weight is embedding.weight)
 
 # %% [markdown] lang="en"
-# The two modules now hold the same object. There is nothing to keep in step: a change on one
-# side *is* a change on the other.
+# The two modules now hold the same object: a change on one side *is* a change on the other.
 
 # %% [markdown] lang="zh"
-# 两个模块现在拿着同一个对象，没有什么需要同步：改了一头，就是改了另一头。
+# 两个模块现在拿着同一个对象：改了一头，就是改了另一头。
 
 # %%
-ids = torch.tensor([2, 3])
+ids, start = torch.tensor([2, 3]), embedding.weight.detach().clone()
 F.cross_entropy(lm_head(embedding(ids)), torch.tensor([3, 4])).backward()
 optimizer = torch.optim.SGD(ends.parameters(), lr=0.1)
 optimizer.step()
@@ -232,34 +229,35 @@ assert lm_head.weight.data_ptr() == embedding.weight.data_ptr()
 assert apart == 2 * V * D and together == V * D
 assert lm_head.weight.grad is embedding.weight.grad
 assert len(optimizer.param_groups[0]["params"]) == 1
-assert torch.equal(lm_head.weight, embedding.weight)
+looked_up, scored_with = embedding(torch.arange(V)), lm_head(torch.eye(D)).T
+assert torch.equal(looked_up, scored_with) and not torch.equal(looked_up, start)
 
 # %% [markdown] lang="en" role="claim"
 # Tied, the two ends have one storage, one gradient and one entry in the optimizer. The parameters
-# are counted once: {{ together }} instead of {{ apart }}. After a step the two sides are still the
-# same matrix.
+# are counted once: {{ together }} instead of {{ apart }}. After a step the numbers are new, and the
+# rows that the lookup returns are still those that the head scores with.
 
 # %% [markdown] lang="zh" role="claim"
-# 绑定之后，两头只有一份存储、一个梯度、优化器里的一项；参数只算一次，是 {{ together }} 个而不是 {{ apart }} 个。走完一步，两头仍是同一个矩阵。
+# 绑定之后，两头只有一份存储、一个梯度、优化器里的一项；参数只算一次，是 {{ together }} 个而不是 {{ apart }} 个。走完一步，数都变了，查表取出的各行仍与语言模型头打分用的各行相同。
 
 # %% [markdown] lang="en"
 # At the entrance one row is *read out*; at the exit the hidden state is *scored* against all
 # rows.
 
 # %% [markdown] lang="zh"
-# 在入口，*取出*一行；在出口，让隐状态与所有的行一一*打分*。
+# 在入口，*取出*一行；在出口，用隐状态给所有的行一一*打分*。
 
 # %% hide=true
 six = ["<PAD>", "<UNK>", "我", "喜欢", "猫", "狗"]
 six_rows = torch.randn(6, 3, generator=torch.Generator().manual_seed(3))
-pictures.one_matrix(six_rows, 3, torch.tensor([-1.0, -0.5, 1.0]), six)
+pictures.one_matrix(six_rows, 3, torch.tensor([1.0, -0.5, 0.5]), six)
 
 # %% [markdown] lang="en" role="caption"
 # The same matrix twice. Left, 喜欢 ("like") enters and its row is read. Right, a hidden state
-# meets every row, and each dot product is a logit.
+# meets every row, and each dot product is a logit. The numbers are made up.
 
 # %% [markdown] lang="zh" role="caption"
-# 同一个矩阵出现两次。左边，“喜欢”进来，取出它的一行；右边，隐状态与每一行相乘，每个点积就是一个 logit。
+# 同一个矩阵出现两次。左边，“喜欢”进来，取出它的一行；右边，隐状态与每一行相乘，每个点积就是一个 logit。图中的数是随意取的。
 
 # %% [markdown] lang="en"
 # The same in the library `transformers`: GPT-2 ties its two ends from the start. Give its
@@ -341,28 +339,29 @@ assert exit_.grad.any(dim=1).all()
 
 # %% [markdown] lang="en" role="claim"
 # The gradient of the shared matrix is the sum of both, to rounding error. The lookup's half is
-# zero but for the two rows looked up; the head's half reaches every row.
+# zero except in the two rows looked up; the head's half reaches every row.
 
 # %% [markdown] lang="zh" role="claim"
 # 共用矩阵的梯度等于两份之和，只差舍入误差。查表那一份，除了查到的两行都是 0；语言模型头那一份，每一行都有。
 
 # %% [markdown] lang="en"
-# What does the exit do to a row? Write $p_v$ for the probability of token $v$ at a place, $h$
-# for the hidden state there, and $y_v$ for 1 if $v$ is the right token and 0 if not. If the loss is
-# summed over the places, the exit sends the row $W_v$ a gradient that is the sum, over all places,
-# of
+# What does the exit do to a row? Look at one place. $h$ is the hidden state there, $p_v$ the
+# probability of token $v$, and $y_v$ is 1 if $v$ is the right token and 0 if not. The slope of the
+# loss with respect to the score of $v$ is $p_v - y_v$, and the score is $h \cdot W_v$, so the row
+# $W_v$ gets the gradient
 #
 # $$(p_v - y_v) \, h$$
 #
-# A step goes against the gradient. So the row of the right token moves along the hidden state,
-# and every other row moves against it: the likelier the model held that token, the farther.
+# If the loss is a sum over places, the gradient is the sum of these. A step goes against it. So each
+# place pushes the row of its right token along its hidden state and every other row against it, the
+# harder the more probable the model thought that token.
 
 # %% [markdown] lang="zh"
-# 出口对每一行做了什么？设某个位置上词元 $v$ 的概率是 $p_v$，那里的隐状态是 $h$；$v$ 是正确的词元时 $y_v$ 为 1，否则为 0。损失对各个位置求和时，在每个位置上算出下式，再对所有位置求和，就是出口传给 $W_v$ 这一行的梯度：
+# 出口对每一行做了什么？先看一个位置。那里的隐状态是 $h$，词元 $v$ 的概率是 $p_v$；$v$ 是正确的词元时 $y_v$ 为 1，否则为 0。损失对 $v$ 的分数求导，得 $p_v - y_v$；分数是 $h \cdot W_v$，所以 $W_v$ 这一行得到的梯度是
 #
 # $$(p_v - y_v) \, h$$
 #
-# 更新沿着梯度的反方向走，所以正确词元的行顺着隐状态的方向移动，其他各行都逆着这个方向移动；模型给哪个错误词元的概率越大，那一行就移动得越远。
+# 损失是各个位置之和时，把各个位置的这个式子加起来就行。更新沿着梯度的反方向走：每个位置都把那里正确词元的行往隐状态的方向推，把其他各行往反方向推；模型给哪个错误词元的概率越大，推得就越重。
 
 # %% check=true
 h = table[inputs]  # no layers between: the hidden states are the rows looked up
@@ -377,23 +376,23 @@ assert torch.allclose(exit_.grad, (p - y).T @ h, atol=1e-6)
 # 上面语言模型头传回的梯度，正是这个和，只差舍入误差。
 
 # %% [markdown] lang="en"
-# So in a tied model every row learns in every step, also those of words that do not occur. What
-# that means for optimizers stands in [The table learns](learning.md#optimizers).
+# So in a tied model the exit reaches every row in every step, also those of words that do not
+# occur, unless a probability is so small that it becomes zero.
+# [The table learns](learning.md#optimizers) says what that means for optimizers.
 
 # %% [markdown] lang="zh"
-# 所以在绑定的模型里，每一步每一行都在学习，没出现的词也不例外。这对优化器意味着什么，见[嵌入表怎样学习](learning.md#optimizers)。
+# 所以在绑定的模型里，只要概率没有小到变成 0，出口每一步都给每一行梯度，没出现的词也不例外。这对优化器意味着什么，见[嵌入表怎样学习](learning.md#optimizers)。
 
 # %% [markdown] lang="en"
 # ## The largest dot product, not the nearest row {#dot-product}
 #
 # It is tempting to say that the head picks the row nearest to the hidden state. It does not. A
-# dot product is large when a row points the same way *and* when it is long. Three rows of width
-# 2:
+# dot product is large when a row points the same way *and* when it is long. Take three rows.
 
 # %% [markdown] lang="zh"
 # ## 点积最大，不是距离最近 {#dot-product}
 #
-# 很容易以为语言模型头选的是离隐状态最近的那一行。其实不是。点积有多大，要看这一行的方向与隐状态是否一致，*也*要看这一行有多长。看三行，维度都是 2：
+# 很容易以为语言模型头选的是离隐状态最近的那一行。其实不是。点积有多大，要看这一行的方向与隐状态是否一致，*也*要看这一行有多长。看三行：
 
 # %%
 rows = torch.tensor([[1.0, 0.5], [3.0, -0.9], [-0.8, 0.9]])
@@ -409,6 +408,11 @@ for name, values in measures.items():
     print(f"{name:12}", [f"{value:5.2f}" for value in values.tolist()])
 
 # %% hide=true
+import json
+
+widget_data = json.dumps({"words": names, "table": rows.double().round(decimals=4).tolist()})
+
+# %% hide=true
 pictures.scores_by_projection(rows, state, names)
 
 # %% [markdown] lang="en" role="caption"
@@ -417,6 +421,26 @@ pictures.scores_by_projection(rows, state, names)
 
 # %% [markdown] lang="zh" role="caption"
 # 分数等于这一行沿隐状态方向伸出多远，再乘以隐状态的长度。“猫”离得最近，方向也最接近；“狗”很长，所以胜出。
+
+# %% [markdown] lang="en" role="widget"
+# `tying` {{ widget_data }}
+#
+# **Try it.** Drag the hidden state, and look for a place where the highest score is not that of the
+# nearest row.
+#
+# ---
+#
+# A score grows with the row's length as well as with its direction: the long row wins far from
+# where it ends.
+
+# %% [markdown] lang="zh" role="widget"
+# `tying` {{ widget_data }}
+#
+# **动手试。**拖动隐状态，找一个地方，让分数最高的不是最近的那一行。
+#
+# ---
+#
+# 分数既看方向，也看这一行有多长：长的行，离它的终点很远也会胜出。
 
 # %% check=true
 assert names[measures["dot product"].argmax()] == "狗"
@@ -453,8 +477,8 @@ shortest = lengths.argmin()
 by_product = (real @ real[shortest]).argmax()
 by_distance = (real - real[shortest]).norm(dim=1).argmin()
 for way, row in (("itself", shortest), ("distance", by_distance), ("dot product", by_product)):
-    print(f"{way:12} row {row.item():5}  {tokenizer.convert_ids_to_tokens(row.item()):8}", end="")
-    print(f" length {lengths[row]:.2f}")
+    token = tokenizer.convert_ids_to_tokens(row.item())
+    print(f"{way:12} row {row.item():5}  {token:8} length {lengths[row]:.2f}")
 
 # %% check=true
 assert by_distance == shortest and by_product != shortest
@@ -501,11 +525,7 @@ for name, each in real_models.items():
     matrix, total = each.get_input_embeddings().weight, count(each)
     tied = each.get_output_embeddings().weight is matrix
     saved[name] = matrix.numel() / (total if tied else total - matrix.numel())
-    print(
-        f"{name:13} {total / 1e6:7,.1f} M in all, one matrix {matrix.numel() / 1e6:5.1f} M,",
-        end=" ",
-    )
-    print("tied" if tied else "not tied")
+    print(f"{name:13} {total / 1e6:7,.1f} M in all, one matrix {matrix.numel() / 1e6:5.1f} M")
 
 # %% check=true
 for name, each in real_models.items():
@@ -522,27 +542,26 @@ assert saved["GPT-2"] > saved["Llama 3.2 1B"] > saved["Llama 3 8B"]
 # 如果不绑定，GPT-2 会大 {{ saved["GPT-2"]:.0% }}，Llama 3.2 1B 会大 {{ saved["Llama 3.2 1B"]:.0% }}。Llama 3 8B 没有绑定，比绑定时大 {{ saved["Llama 3 8B"]:.0% }}。
 
 # %% [markdown] lang="en"
-# The wider the model, the smaller the share of the matrix, and the less a tie saves; large
-# models often do without. The second gain is one space for tokens: the direction that means 猫
-# going in means 猫 coming out, and rows of rare words learn at every step from the exit. Press
-# and Wolf, and Inan and others, found lower perplexity in the language models of their time. It
-# is a choice, not a law: an untied model has more freedom, and every model's configuration says
-# which it is.
+# The larger the model, the smaller the share of the matrix: a tie saves more numbers, but a smaller
+# part of all, and large models often do without. The second gain is said to be one space for
+# tokens, at the entrance and at the exit: Press and Wolf, and Inan and others, found lower
+# perplexity in the language models of their time. But an untied model has more freedom. Which kind
+# a model is, its configuration says.
 
 # %% [markdown] lang="zh"
-# 模型维度越大，这个矩阵占的比例越小，绑定也省得越少，大模型常常就不绑定了。第二个好处是两头共用一个向量空间：进来时哪个方向表示“猫”，出去时还是那个方向；罕见词的行每一步都能从出口学到东西。Press 和 Wolf，还有 Inan 等人，都发现当时的语言模型绑定之后困惑度（perplexity）更低。但这是一种选择，不是定律：不绑定的模型自由度更大，用的是哪一种，要看模型的配置。
+# 模型越大，这个矩阵占的比例越小：绑定省下的参数多了，占的份额却小了，所以大模型常常不绑定。第二个好处，一般说是两头共用一个向量空间：Press 和 Wolf，还有 Inan 等人，都发现当时的语言模型绑定之后困惑度（perplexity）更低。但绑不绑定是一种选择：不绑定的模型自由度更大。具体的模型用哪一种，要看它的配置。
 
 # %% [markdown] lang="en"
 # ## What breaks a tie {#breaks}
 #
-# A tie is no equation that PyTorch watches over. It is two names for one object. Whatever puts
+# A tie is not an equation that PyTorch enforces. It is two names for one object. Whatever puts
 # a *new* object under one of the names ends it, and no error is raised. The test is `is`, or
 # [`tokpos.head.is_tied`][]. Each line below starts from a fresh tied pair.
 
 # %% [markdown] lang="zh"
 # ## 绑定怎样断开 {#breaks}
 #
-# PyTorch 并不会守着一个等式，绑定只是一个对象有了两个名字。只要其中一个名字换成了*新*的对象，绑定就断了，而且不会报错。检查用 `is`，或者 [`tokpos.head.is_tied`][]。下面每一行都从一对新绑定的模块开始。
+# PyTorch 不会时刻保证两头相等，绑定只是一个对象有了两个名字。只要其中一个名字换成了*新*的对象，绑定就断了，而且不会报错。检查用 `is`，或者 [`tokpos.head.is_tied`][]。下面每一行都从一对新绑定的模块开始。
 
 # %%
 import copy
@@ -601,20 +620,25 @@ write_data(pair)
 assert torch.equal(pair["embedding"].weight, torch.ones(V, D))
 
 # %% [markdown] lang="en" role="claim"
-# The first {{ len(broken) }} break the tie without a word. The last {{ len(kept) }} keep it:
-# `.data =`, often blamed, changes the numbers inside the shared parameter, and both sides see
-# them.
+# The first {{ len(broken) }} break the tie without a word. The last {{ len(kept) }} keep it: `.data =`
+# on the shared parameter changes the numbers inside it, and both sides see them.
 
 # %% [markdown] lang="zh" role="claim"
-# 前 {{ len(broken) }} 种会悄悄断开绑定，后 {{ len(kept) }} 种不会。常有人怪罪 `.data =`，其实它只是换掉共用参数里的数，两头都看得到。
+# 前 {{ len(broken) }} 种会悄悄断开绑定，后 {{ len(kept) }} 种不会：对共用的参数写 `.data =`，只是换掉里面的数，两头都看得到。
 
 # %% [markdown] lang="en"
+# Why these? A copy of one side is a new parameter. `assign=True` makes the tensors of the checkpoint
+# the parameters, one for each name. `to_empty` gives each name new memory. A new size on one side
+# is a new table there. `.data =` is harmless on a tie, but it does not [make one](../faults/deepcopy.md).
+#
 # Default loading keeps the tie but has a trap of its own. A checkpoint of an untied model holds
 # two matrices. Loaded into a tied one, both are copied into the same place, one after the
 # other.
 
 # %% [markdown] lang="zh"
-# 默认的载入方式保住了绑定，却另有一个陷阱。没有绑定的模型，检查点里有两个矩阵；把它载入绑定的模型，两个矩阵会先后复制到同一个地方。
+# 为什么是这几种？复制一头，得到的是新的参数。`assign=True` 直接拿检查点里的张量作参数，两个名字各有一个。`to_empty` 给每个名字各开一块新的内存。只改一头的大小，那一头就换了新表。`.data =` 断不开绑定，可是也不能用它[来绑定](../faults/deepcopy.md)。
+#
+# 默认的加载方式保住了绑定，却另有一个陷阱。没有绑定的模型，检查点里有两个矩阵；把它加载到绑定的模型，两个矩阵会先后复制到同一个地方。
 
 # %%
 checkpoint = {"embedding.weight": torch.full((V, D), 1.0), "head.weight": torch.full((V, D), 2.0)}
@@ -630,15 +654,15 @@ assert is_tied(pair["embedding"], pair["head"])
 # All keys match, no warning, and the last one wins: the embedding's own numbers are gone.
 
 # %% [markdown] lang="zh" role="claim"
-# 所有的键都对得上，没有警告，后载入的覆盖先载入的：嵌入表自己的数全没了。
+# 所有的键都对得上，没有警告，后加载的覆盖先加载的：嵌入表自己的数全没了。
 
 # %% [markdown] lang="en"
-# So test after loading. [`tokpos.head.check_tied`][] raises an error that says how far apart
-# the two are, and [`tokpos.head.retie`][] makes them one again; if they differ, you must say
-# whose numbers survive.
+# So test after loading. [`tokpos.head.check_tied`][] raises an error that says in how many rows the
+# two differ, and [`tokpos.head.retie`][] makes them one again; if they differ, you must say whose
+# numbers survive.
 
 # %% [markdown] lang="zh"
-# 所以载入之后要检查。[`tokpos.head.check_tied`][] 发现断开就报错，并说明两个矩阵差了多少；[`tokpos.head.retie`][] 让它们重新合一，如果数值不同，就必须说明保留哪一个。
+# 所以加载之后要检查。[`tokpos.head.check_tied`][] 发现断开就报错，并说明两个矩阵有几行不同；[`tokpos.head.retie`][] 让它们重新合一，如果数值不同，就必须说明保留哪一个。
 
 # %% raises=RuntimeError
 from tokpos import check_tied
@@ -662,7 +686,7 @@ check_tied(pair["embedding"], pair["head"])
 #
 # **“语言模型头选的是最近的词元。”** 选的是[点积](#dot-product)最大的，除了方向，行的长度也算在内。
 #
-# **“绑定之后，语言模型头就是嵌入的逆运算。”** 取出一行，中间不经过任何层，马上打分：词元能不能找到自己，取决于各行的长度。语言模型头预测的是*下一个*词元，中间的各层必须把向量转向那里。
+# **“绑定之后，语言模型头就是嵌入的逆运算。”** 取出一行，中间不经过任何层，马上打分：词元能不能找到自己，取决于各行的长度。语言模型头预测的是*下一个*词元，要靠中间的各层把向量转到那个词元的方向。
 
 # %%
 found = (rows @ rows.T).argmax(dim=1)
@@ -681,14 +705,9 @@ assert names[found[0]] != names[0]
 # %% [markdown] lang="en"
 # **"The head transposes the table, so tying needs a copy."** `nn.Linear(D, V)` already keeps
 # its weight as $[V, D]$ and multiplies by the transpose, which is a view. Nothing is copied.
-#
-# **"One score vector for each text."** One for each *place*: [`logits[b, s]`](#head). Training
-# uses all of them; only generating looks at the last one alone.
 
 # %% [markdown] lang="zh"
 # **“语言模型头要把表转置，所以绑定需要一份拷贝。”** `nn.Linear(D, V)` 的权重本来就存成 $[V, D]$，乘的时候用转置，而转置只是视图，什么也不复制。
-#
-# **“每段文本得到一组分数。”** 是每个*位置*一组：[`logits[b, s]`](#head)。训练时全都用上，只有生成时才只看最后一个。
 
 # %% check=true
 view = embedding.weight.T
@@ -699,6 +718,13 @@ assert view.data_ptr() == embedding.weight.data_ptr() and view._is_view()
 
 # %% [markdown] lang="zh" role="claim"
 # 转置后的表与原表共用一份存储。
+
+# %% [markdown] lang="en"
+# **"One score vector for each text."** One for each *place*: [`logits[b, s]`](#head). Training
+# uses all of them; only generating looks at the last one alone.
+
+# %% [markdown] lang="zh"
+# **“每段文本得到一组分数。”** 是每个*位置*一组：[`logits[b, s]`](#head)。训练时全都用上，只有生成时才只看最后一个。
 
 # %% [markdown] lang="en"
 # ## In short {#summary}
@@ -723,7 +749,7 @@ assert view.data_ptr() == embedding.weight.data_ptr() and view._is_view()
 # - 语言模型头是一个没有偏置的线性层：$[B, S, D]$ 变成 $[B, S, V]$，每个位置、每个词元一个点积。
 # - 嵌入表和语言模型头形状相同，都是 $[V, D]$，所以一个矩阵可以两处用：一份存储，一个梯度，优化器里的一项。
 # - 胜出的是点积最大的行，不是最近的行。
-# - 绑定就是一个对象两个名字。`assign=True`、`to_empty`、复制一头、改一头的大小，都会悄悄断开绑定，载入之后要检查。
+# - 绑定就是一个对象两个名字。`assign=True`、`to_empty`、复制一头、改一头的大小，都会悄悄断开绑定，加载之后要检查。
 #
 # 在第一层之前，模型还给取出的行加上什么？见 [BERT 的嵌入层](bert_embeddings.md)。
 
@@ -747,7 +773,7 @@ assert view.data_ptr() == embedding.weight.data_ptr() and view._is_view()
 # %% [markdown] lang="en"
 # ## Exercises {#exercises}
 #
-# **1.** Predict the shapes: GPT-2 ($V$ = 50257, $D$ = 768), 8 texts of 1024 tokens. What shape do the
+# **1.** Predict the shapes: GPT-2 ($V$ = 50,257, $D$ = 768), 8 texts of 1024 tokens. What shape do the
 # logits have, and how much memory do they take in float32?
 #
 # ??? question "Answer"
@@ -757,7 +783,7 @@ assert view.data_ptr() == embedding.weight.data_ptr() and view._is_view()
 # %% [markdown] lang="zh"
 # ## 练习 {#exercises}
 #
-# **1.** 预测形状：GPT-2（$V$ = 50257，$D$ = 768），8 段文本，每段 1024 个词元。logits 是什么形状？用 float32 占多少内存？
+# **1.** 预测形状：GPT-2（$V$ = 50,257，$D$ = 768），8 段文本，每段 1024 个词元。logits 是什么形状？用 float32 占多少内存？
 #
 # ??? question "答案"
 #     形状是 $[B, S, V]$，共 {{ 8 * 1024 * 50257 * 4 / 1e9:.2f }} GB，比隐状态的 {{ 8 * 1024 * 768 * 4 / 1e9:.3f }} GB 多得多。生成时只算一个位置就够了。
@@ -801,16 +827,16 @@ assert (stretched @ torch.tensor([1.0, 2.0])).tolist() == [4, 2, 3]
 # of width 256 whose `nn.Embedding` was tied to the head starts far above. Why, and what helps?
 #
 # ??? question "Answer"
-#     The tie keeps the table's numbers, and `nn.Embedding` draws them with standard deviation 1. A
-#     score is a sum of 256 such products, so scores spread by $\sqrt{D}$ = {{ 256**0.5:.0f }}, and
-#     softmax is nearly certain, and wrong. Draw the shared matrix with standard deviation
-#     $1/\sqrt{D}$, or 0.02 as GPT-2 does.
+#     The tie keeps the table's numbers, and `nn.Embedding` draws them with standard deviation 1, which
+#     a hidden state has too, after LayerNorm. A score is a sum of 256 products of the two, so scores
+#     spread by $\sqrt{D}$ = {{ 256**0.5:.0f }}, and softmax is nearly certain, and wrong. Draw the
+#     shared matrix with standard deviation $1/\sqrt{D}$, or 0.02 as GPT-2 does.
 
 # %% [markdown] lang="zh"
 # **3.** 找错。训练之前，模型只能瞎猜，损失应该接近 $\ln V$。一个维度为 256 的模型，把 `nn.Embedding` 绑定到语言模型头，开始时的损失却高得多。为什么？怎么办？
 #
 # ??? question "答案"
-#     绑定保留的是嵌入表的数，而 `nn.Embedding` 初始化的标准差是 1。256 个这样的乘积加起来，分数的标准差是 $\sqrt{D}$ = {{ 256**0.5:.0f }}，softmax 几乎认定一个词，而且认错了。应当用标准差 $1/\sqrt{D}$ 重新初始化共用的矩阵，或者像 GPT-2 那样用 0.02。
+#     绑定保留的是嵌入表的数，而 `nn.Embedding` 初始化的标准差是 1；隐状态经过层归一化（LayerNorm），各数的标准差也是 1。分数是 256 个这种数的乘积之和，标准差是 $\sqrt{D}$ = {{ 256**0.5:.0f }}，softmax 几乎认定一个词，而且认错了。应当用标准差 $1/\sqrt{D}$ 重新初始化共用的矩阵，或者像 GPT-2 那样用 0.02。
 
 # %%
 torch.manual_seed(0)

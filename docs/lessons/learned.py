@@ -29,8 +29,8 @@ similarity_maps(real)
 
 # %% [markdown] lang="en" role="caption"
 # How alike two positions are, for every pair of {{ len(real) }}. On the left the position
-# table of a pretrained encoder, on the right sinusoids of the same width. The strong
-# diagonal says: neighbors are alike. Nobody told the left table so.
+# table of a pretrained encoder, on the right sinusoids of the same width. The clear
+# diagonal says that neighbors are alike. Nobody told the table on the left to do that.
 
 # %% [markdown] lang="zh" role="caption"
 # {{ len(real) }} 个位置两两之间有多像。左边是一个预训练编码器的位置表，右边是同样维度的正弦编码。醒目的对角线说明：相邻的位置彼此相像。左边这张表，没有人教过它这一点。
@@ -85,10 +85,10 @@ for text in range(B):
 # %% [markdown] lang="en" role="claim"
 # Position $p$ of every text gets row $p$ of the table added, bit for bit. With positions
 # 0, 1, 2, ... the lookup is a slice: `table(positions)` equals `table.weight[:S]`.
-# ([`tokpos.learned.LearnedEncoding`][] is the two steps in one module.)
+# ([`tokpos.learned.LearnedEncoding`][] does the lookup and the addition in one module.)
 
 # %% [markdown] lang="zh" role="claim"
-# 每段文本的位置 $p$ 都加上表的第 $p$ 行，逐位相等。位置是 0、1、2……时，查表就是切片：`table(positions)` 等于 `table.weight[:S]`。（[`tokpos.learned.LearnedEncoding`][] 把这两步合成一个模块。）
+# 每段文本的位置 $p$ 都加上表的第 $p$ 行，逐位相等。位置是 0、1、2……时，查表就是切片：`table(positions)` 等于 `table.weight[:S]`。（[`tokpos.learned.LearnedEncoding`][] 把查表和相加合成一个模块。）
 
 # %% [markdown] lang="en"
 # In the real encoder a sentence begins with `[CLS]`, so row 0 always belongs to `[CLS]` and
@@ -117,6 +117,15 @@ rows_by_place(encoder.embeddings, pieces, [0] * len(pieces), "learned-rows-by-pl
 # 每个词元按所在位置取一行。两个“the”在词元嵌入表里取的是同一行，在位置表里取的却是不同的行。
 
 # %% [markdown] lang="en"
+# !!! note "Often said, not so: position p is word number p + 1"
+#     Positions number tokens, and `[CLS]` is one of them. Here "dog", the second word, takes
+#     row {{ pieces.index("dog") }}, not row 1.
+
+# %% [markdown] lang="zh"
+# !!! note "常见的误解：位置 p 就是第 p + 1 个词"
+#     位置数的是词元，`[CLS]` 也算一个。这里“dog”是第二个词，取的是第 {{ pieces.index("dog") }} 行，不是第 1 行。
+
+# %% [markdown] lang="en"
 # ## Trained like the token table {#training}
 #
 # The rows are parameters. They start random and follow their gradient, as in
@@ -141,11 +150,11 @@ assert torch.allclose(gradient[:S], upstream.sum(0))
 assert gradient[S:].eq(0).all()
 
 # %% [markdown] lang="en" role="claim"
-# Row $p$ gets the sum of what comes back at place $p$ of all {{ B }} texts. The last
+# Row $p$ gets the sum of the gradients that arrive at place $p$ in both texts. The last
 # {{ N - S }} rows, which no text reaches, get zeros.
 
 # %% [markdown] lang="zh" role="claim"
-# 第 $p$ 行得到的，是全部 {{ B }} 段文本在位置 $p$ 传回的梯度之和。最后 {{ N - S }} 行没有文本够得着，梯度是 0。
+# 第 $p$ 行得到的，是两段文本在位置 $p$ 传回的梯度之和。最后 {{ N - S }} 行没有文本够得着，梯度是 0。
 
 # %% [markdown] lang="en"
 # ### The table takes the shape of the task {#task}
@@ -253,20 +262,21 @@ for before, after in trained.values():
     assert not torch.isclose(before[:length], after[:length]).all(-1).any()
 
 # %% [markdown] lang="en" role="claim"
-# In all {{ len(trained) }} trainings every row up to {{ length - 1 }} has moved, and the
-# rows from {{ length }} on are bit for bit as they were drawn.
+# In all {{ len(trained) }} training runs every row up to {{ length - 1 }} has moved, and the
+# rows from {{ length }} on still have their random initial values, bit for bit.
 
 # %% [markdown] lang="zh" role="claim"
 # {{ len(trained) }} 次训练都是如此：直到第 {{ length - 1 }} 行，每一行都动了；从第 {{ length }} 行起，仍是随机取的初始值，逐位相等。
 
 # %% [markdown] lang="en"
-# No error tells you. Give such a model a longer text, and it adds noise to the last
-# tokens. (The optimizer was Adam without weight decay. With decay the rows would shrink
-# toward zero, still without having learned anything.) A table of $N$ rows is good for $N$
-# positions only if training showed it texts of $N$ tokens, and enough of them.
+# No error warns you. Give such a model a longer text, and it adds noise to the last
+# tokens. (The optimizer was Adam without weight decay. With decay the rows would
+# [shrink toward zero](../faults/frozen_rows.md), still without having learned anything.) A
+# table of $N$ rows is good for $N$ positions only if training showed it texts of $N$
+# tokens, and enough of them.
 
 # %% [markdown] lang="zh"
-# 程序不会报错。给这样的模型一段更长的文本，末尾的词元加上的就是噪声。（这里的优化器是不带权重衰减的 Adam。带衰减的话，这些行会缩向零，但同样什么也没学到。）要让一张 $N$ 行的表在 $N$ 个位置上都管用，训练时就得见过 $N$ 个词元的文本，而且要见得够多。
+# 程序不会报错。给这样的模型一段更长的文本，末尾的词元加上的就是噪声。（这里的优化器是不带权重衰减的 Adam。带衰减的话，这些行会[缩向零](../faults/frozen_rows.md)，但同样什么也没学到。）要让一张 $N$ 行的表在 $N$ 个位置上都管用，训练时就得见过 $N$ 个词元的文本，而且要见得够多。
 
 # %% [markdown] lang="en"
 # ## The table of a real encoder {#real}
@@ -328,11 +338,11 @@ assert min(spread.values()) > 0.05 and spread_computed < 1e-6
 # %% [markdown] lang="en" role="claim"
 # For each of the rows 1 to {{ len(real) - 1 }} the most similar row is the one before or after it.
 # The mean cosine is {{ at_4:.2f }} at distance 4 and {{ at_6:.2f }} at distance 6. Along the
-# diagonal of distance 64 it has a standard deviation of {{ spread[64]:.2f }}; that of the
-# sinusoids is zero, to rounding error.
+# diagonal of distance 64 the cosine varies with a standard deviation of
+# {{ spread[64]:.2f }}; for the sinusoids it does not vary, to rounding error.
 
 # %% [markdown] lang="zh" role="claim"
-# 第 1 行到第 {{ len(real) - 1 }} 行，每一行最像的都是前一行或后一行。平均余弦相似度在距离 4 处是 {{ at_4:.2f }}，在距离 6 处是 {{ at_6:.2f }}。沿着距离为 64 的对角线，它的标准差是 {{ spread[64]:.2f }}；正弦编码的标准差是零，只剩舍入误差。
+# 第 1 行到第 {{ len(real) - 1 }} 行，每一行最像的都是前一行或后一行。平均余弦相似度在距离 4 处是 {{ at_4:.2f }}，在距离 6 处是 {{ at_6:.2f }}。沿着距离为 64 的对角线，余弦相似度的标准差是 {{ spread[64]:.2f }}；正弦编码的标准差是零，只剩舍入误差。
 
 # %% [markdown] lang="en"
 # And the first row? It stands apart.
@@ -349,14 +359,16 @@ print(f"a token, on average: {token_length:.2f}")
 
 # %% check=true
 assert lengths[0] > 2 * lengths[1:].max()
-assert lengths[1:-10].max() < 0.7 * token_length
+assert lengths[1:].max() < token_length
+ratio = (lengths[1:-10].max() / token_length).item()
+assert ratio < 0.7
 
 # %% [markdown] lang="en" role="claim"
-# Row 0 is more than twice as long as any other row. Apart from the last few, all others are
-# shorter than a token vector is on average.
+# Row 0 is more than twice as long as any other row. All others are shorter than a token
+# vector is on average; without the last ten, they are at most {{ ratio:.2f }} times as long.
 
 # %% [markdown] lang="zh" role="claim"
-# 把每一行看作一个向量，第 0 行的长度是其他任何一行的两倍以上。除了最后几行，其余各行的长度都小于词元向量的平均长度。
+# 把每一行看作一个向量，第 0 行的长度是其他任何一行的两倍以上。其余各行的长度都小于词元向量的平均长度；不算最后十行的话，最多只有它的 {{ ratio:.2f }} 倍。
 
 # %% [markdown] lang="en"
 # The tokenizer of this encoder puts `[CLS]` first in every text. So row 0 never met any
@@ -372,13 +384,14 @@ assert lengths[1:-10].max() < 0.7 * token_length
 #
 # Each row is learned by itself. So nothing makes the model treat "the dog saw the cat" at
 # positions 1 to 5 as it treats the same words at 401 to 405. How much does it matter?
-# Encode a few sentences where they belong, then with all words moved along by the same
-# number of positions (`[CLS]` stays at 0), and compare the sentence vectors.
+# Encode a few sentences where they belong, then all moved along by the same number of
+# positions, and compare the sentence vectors. Move the whole text first; then the words
+# alone, because this encoder has met `[CLS]` only at 0.
 
 # %% [markdown] lang="zh"
 # ## 同样的词，换个地方 {#moved}
 #
-# 每一行都是单独学出来的。所以没有什么能保证，模型对位置 1 到 5 上的“the dog saw the cat”和位置 401 到 405 上的同样几个词一视同仁。差别有多大？取几个句子，先放在原来的位置编码一遍，再把所有的词往后挪同样多的位置（`[CLS]` 留在 0），然后比较句子向量。
+# 每一行都是单独学出来的。所以同样是“the dog saw the cat”，放在位置 1 到 5 和放在位置 401 到 405，模型未必一视同仁。差别有多大？取几个句子，先放在原来的位置编码一遍，再往后挪同样多的位置，然后比较句子向量。先挪整段文本；再只挪词，让 `[CLS]` 留在 0，因为这个编码器只在 0 处见过它。
 
 # %%
 sentences = [
@@ -406,37 +419,33 @@ def same_as_before(positions):
     return (sentence_vectors(usual) * sentence_vectors(positions)).sum(-1).mean().item()
 
 
-moves = {}
+whole_text, words_only = {}, {}
 for step in (0, 1, 10, 100, 400):
-    moves[step] = same_as_before(torch.where(usual > 0, usual + step, 0))
-    print(f"moved by {step:3}: {moves[step]:.2f}")
-
-generator = torch.Generator().manual_seed(0)
-scattered = []
-for _ in range(3):  # every word at some place, far from its neighbors
-    anywhere = 1 + torch.randperm(511, generator=generator)[: len(usual)]
-    scattered.append(same_as_before(torch.where(usual > 0, anywhere, 0)))
-print("scattered:   ", [round(number, 2) for number in scattered])
+    whole_text[step] = same_as_before(usual + step)
+    words_only[step] = same_as_before(torch.where(usual > 0, usual + step, 0))
+    print(f"by {step:3}: whole text {whole_text[step]:.2f}, words only {words_only[step]:.2f}")
 
 # %% check=true
-assert moves[0] > 0.999 and moves[1] > 0.95
-assert moves[1] > moves[10] > moves[400]
-assert moves[400] < 0.9 and max(scattered) < moves[400] - 0.1
+assert whole_text[0] > 0.999 and words_only[1] > 0.95
+assert words_only[1] > words_only[100] > words_only[400]
+assert whole_text[1] > whole_text[100] > whole_text[400]
+assert words_only[400] < 0.9 and whole_text[400] < 0.8
 
 # %% [markdown] lang="en" role="claim"
-# Moved by 1 the sentences keep a mean cosine of {{ moves[1]:.2f }}, moved by 400 one of
-# {{ moves[400]:.2f }}. Scattered over the table they keep clearly less.
+# Whole texts moved by 400 have a mean cosine of {{ whole_text[400]:.2f }} with themselves at
+# their usual place. With `[CLS]` at 0 it is {{ words_only[1]:.2f }} for a move by 1 and
+# {{ words_only[400]:.2f }} for a move by 400.
 
 # %% [markdown] lang="zh" role="claim"
-# 挪 1 个位置，与原来的句子向量的平均余弦相似度是 {{ moves[1]:.2f }}；挪 400 个，是 {{ moves[400]:.2f }}。把词打散到整张表上，相似度要低得多。
+# 整段文本挪 400 个位置，与原来的句子向量的平均余弦相似度是 {{ whole_text[400]:.2f }}。让 `[CLS]` 留在 0，挪 1 个位置是 {{ words_only[1]:.2f }}，挪 400 个是 {{ words_only[400]:.2f }}。
 
 # %% [markdown] lang="en"
-# So the model has learned much of "what matters is who stands next to whom", and it has not
-# learned all of it: with an absolute table this must be learned anew for every stretch of
-# positions. Encodings that see the [distance](relative.md) have it from the start.
+# So what was learned at one place holds at another only in part: the further the words move,
+# the more the sentence vectors change. With an encoding that sees only
+# [offsets](relative.md), nothing changes as long as everything moves together.
 
 # %% [markdown] lang="zh"
-# 可见“要紧的是谁挨着谁”，模型学到了大半，但没有学全：用绝对位置的表，每一段位置都要重新学一遍。能直接看到[距离](relative.md)的编码，一开始就有这个性质。
+# 可见在一个地方学到的，换个地方只有一部分成立：挪得越远，句子向量变得越多。如果用的是只看[偏移](relative.md)的编码，只要整段一起挪，就什么也不变。
 
 # %% [markdown] lang="en"
 # ## Past the last row {#end}
@@ -453,7 +462,7 @@ assert moves[400] < 0.9 and max(scattered) < moves[400] - 0.1
 encoder.embeddings.position_embeddings(torch.tensor([512]))
 
 # %% [markdown] lang="en"
-# In a whole model the message is another one, and harder to read: a text of 513 tokens
+# In a whole model the message is different and harder to read: a text of 513 tokens
 # meets a buffer that holds 512 positions. It names the two numbers, but neither the table
 # nor what to do.
 
@@ -505,11 +514,11 @@ assert len(cut.input_ids) == size
 
 # %% [markdown] lang="en"
 # The other way is to make the table longer: add rows, or stretch the old ones over more
-# positions (exercise 3). Either way the model needs more training before it can make good use
-# of the new rows.
+# positions (exercise 3). Rows that were added have not been trained, and between stretched
+# rows there are steps that the model has never met. So one usually continues training.
 
 # %% [markdown] lang="zh"
-# 另一个办法是把表加长：添几行，或者把原来的行拉开，铺到更多的位置上（练习 3）。无论哪一种，都要再训练一阵，新的行对模型才有意义。
+# 另一个办法是把表加长：添几行，或者把原来的行拉开，铺到更多的位置上（练习 3）。新添的行没有训练过；拉开的行，间隔也是模型没见过的。所以通常还要再训练一阵。
 
 # %% [markdown] lang="en"
 # ## Often said, not so {#not-so}
@@ -539,14 +548,13 @@ assert torch.equal(renumbered(x, new_number[:S]), encode(x))
 # 行和位置按同样的办法重新编号，结果逐位相等。
 
 # %% [markdown] lang="en"
-# !!! note "Often said, not so: a table of 514 rows reads 514 tokens"
-#     RoBERTa's table has 514 rows and reads 512 tokens. Its positions do not begin at 0:
-#     row 1 is for padding, and the first token takes row 2. The next cell asks
-#     transformers.
+# !!! note "Often said, not so: a table of 514 rows serves 514 tokens"
+#     RoBERTa's table has 514 rows and serves 512 tokens. Row 0 is never used, row 1 is for
+#     padding, and the first token takes row 2. This is how transformers numbers them:
 
 # %% [markdown] lang="zh"
-# !!! note "常见的误解：514 行的表能读 514 个词元"
-#     RoBERTa 的表有 514 行，却只能读 512 个词元。它的位置不从 0 开始：第 1 行留给填充（padding），第一个词元取第 2 行。下面的代码问问 transformers。
+# !!! note "常见的误解：514 行的表能用于 514 个词元"
+#     RoBERTa 的表有 514 行，却只能用于 512 个词元。第 0 行从来不用，第 1 行留给填充（padding），第一个词元取第 2 行。下面看 transformers 怎样编号。
 
 # %%
 from transformers.models.roberta.modeling_roberta import RobertaEmbeddings as Theirs
@@ -562,6 +570,7 @@ ours = roberta_positions(ids != padding_id, padding_id)
 full = roberta_positions(torch.ones(1, 512, dtype=torch.int64), padding_id)
 assert torch.equal(ours, Theirs.create_position_ids_from_input_ids(ids, padding_id))
 assert ours[0, 0] == 2 and full[0, -1] == 513
+assert ours.min() == 1 and full.min() == 2  # nothing takes row 0
 
 # %% [markdown] lang="en" role="claim"
 # The first token takes row {{ ours[0, 0].item() }}, padding row {{ ours[0, -1].item() }}. A
@@ -577,14 +586,14 @@ assert ours[0, 0] == 2 and full[0, -1] == 513
 # - A learned position embedding is a row of a table $[N, D]$, fetched by position and added
 #   to the token vector.
 # - The rows are parameters. A row gets a gradient from every text that is long enough; a
-#   row that no text reaches stays as it was drawn, and no error tells.
+#   row that no text reaches keeps its random initial values, and no error warns you.
 # - The table takes the shape of the task. In a real encoder neighbors come out alike, with
 #   ripples, and row 0 stands apart.
 # - What is learned at one place does not hold at another by itself.
-# - Behind the last row there is nothing: cut the text, or make more rows and train on.
+# - After the last row there is nothing: cut the text, or add rows and continue training.
 #
-# Next: encodings that look at the distance of two tokens in place of the position of each,
-# in [Relative positions](relative.md).
+# Next: encodings that look at the offset between two tokens, how far and to which side, in
+# place of the position of each, in [Relative positions](relative.md).
 
 # %% [markdown] lang="zh"
 # ## 小结 {#summary}
@@ -595,7 +604,7 @@ assert ours[0, 0] == 2 and full[0, -1] == 513
 # - 在一个地方学到的，换个地方不会自动成立。
 # - 最后一行之后什么也没有：要么截短文本，要么加行再训练。
 #
-# 接下来是[相对位置](relative.md)：不看每个词元的位置，只看两个词元的距离。
+# 接下来是[相对位置](relative.md)：不看每个词元在哪里，只看两个词元的偏移，也就是隔多远、在哪一边。
 
 # %% [markdown] lang="en"
 # ## In the papers {#papers}
@@ -658,27 +667,16 @@ assert not list(SinusoidalEncoding(384).parameters())
 # the short text get, and which should it get?
 #
 # ??? question "Answer"
-#     It gets the row of its place in the padded batch. It should get row 0, as it would
-#     alone. Count the real tokens from the mask, with
-#     [`tokpos.positions.positions_from_mask`][]. The figure shows both countings.
+#     With two padding tokens in front, as below, it gets row 2. It should get row 0, as it
+#     would alone. Count the real tokens from the mask, with
+#     [`tokpos.positions.positions_from_mask`][]. [The museum](../faults/left_padding.md) has
+#     a picture of both ways of counting.
 
 # %% [markdown] lang="zh"
 # **2.** 找错。两段文本在一个批量里，短的那段在左边填充。代码给两段都用 `torch.arange(S)` 作位置。短文本的第一个词取到哪一行？应该取哪一行？
 #
 # ??? question "答案"
-#     它取到的，是它在填充后的批量里所在位置的那一行。它应该取第 0 行，和单独编码时一样。应当按掩码数真正的词元，用 [`tokpos.positions.positions_from_mask`][]。图中画出了两种数法。
-
-# %% hide=true
-from tokpos.figures.positions import left_padding
-
-left_padding()
-
-# %% [markdown] lang="en" role="caption"
-# Counted from the left, the short text starts behind its padding. Counted from the mask, it
-# starts at 0.
-
-# %% [markdown] lang="zh" role="caption"
-# 从左边数，短文本从填充后面才开始；按掩码数，它从 0 开始。
+#     左边有几个填充，它就取到第几行：下面有两个，取到的是第 2 行。它应该取第 0 行，和单独编码时一样。应当按掩码数真正的词元，用 [`tokpos.positions.positions_from_mask`][]。两种数法的图，见[错误博物馆](../faults/left_padding.md)。
 
 # %% check=true
 from tokpos import positions_from_mask
@@ -705,14 +703,14 @@ assert not torch.isclose(encode(padded)[0, 2:], alone[0]).any()
 # ??? question "Answer"
 #     `F.interpolate` wants `[batch, channels, length]`, so the table goes in as
 #     `{{ [1, real.shape[1], len(real)] }}`: transpose it, and put one axis in front.
-#     Neighbors are more alike than before, since they are nearer to each other on the old
-#     scale. The model has never seen such steps, so it needs training all the same.
+#     Neighbors are more alike than before, because they are nearer to each other on the old
+#     scale. The model has never seen such small steps.
 
 # %% [markdown] lang="zh"
 # **3.** 把真实的表拉长到 1,024 行：新的行由两个相邻的旧行混合而成，首尾两行不变。`F.interpolate` 要求拉长的轴在最后，表要变成什么形状？相邻的行还相像吗？
 #
 # ??? question "答案"
-#     `F.interpolate` 要的是 `[batch, channels, length]`，所以表要以 `{{ [1, real.shape[1], len(real)] }}` 的形状放进去：先转置，再在前面加一个轴。相邻的行比原来更像，因为按旧的尺度，它们靠得更近。模型从没见过这么小的间隔，所以仍然需要再训练。
+#     `F.interpolate` 要的是 `[batch, channels, length]`，所以表要以 `{{ [1, real.shape[1], len(real)] }}` 的形状放进去：先转置，再在前面加一个轴。相邻的行比原来更像，因为按旧的尺度，它们靠得更近。不过这么小的间隔，模型从没见过。
 
 # %%
 stretched = F.interpolate(real.T[None], size=1024, mode="linear", align_corners=True)[0].T
@@ -819,7 +817,7 @@ is_unchanged = torch.equal(before[length:], after[length:])
 #
 # - {{ first_word == 1 }} row 1
 #
-#     `[CLS]` stands at 0, the first word behind it.
+#     `[CLS]` stands at 0, the first word after it.
 #
 # - {{ first_word == tokenizer.convert_tokens_to_ids("the") }} the row of its token ID
 #
@@ -880,9 +878,9 @@ is_unchanged = torch.equal(before[length:], after[length:])
 #
 # - {{ is_unchanged }} It runs, and the last two tokens get rows that were never trained
 #
-#     They are still the random numbers of the start. Nothing warns you.
+#     They still hold their initial random values. Nothing warns you.
 #
-# - {{ not is_unchanged }} It runs, since the rows follow the pattern of their neighbors
+# - {{ not is_unchanged }} It runs, because the rows follow the pattern of their neighbors
 #
 #     A row learns only from texts that reach it. It does not follow any pattern by itself.
 

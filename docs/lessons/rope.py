@@ -21,12 +21,12 @@ from tokpos.figures import rope as figures
 figures.turning()
 
 # %% [markdown] lang="en" role="caption"
-# One pair of features of a query and of a key: dashed as they were, solid after the turn.
-# In the first two dials the positions differ and the offset is the same, and so is the angle
+# One pair of features (two numbers) of a query and of a key: dashed before, solid after the
+# turn. In the first two dials the positions differ and the offset is the same, and so is the angle
 # between the two.
 
 # %% [markdown] lang="zh" role="caption"
-# 查询和键各取一对特征：虚线是转之前，实线是转之后。前两个圆盘里，位置不同，偏移相同，两者的夹角也就相同。
+# 查询和键各取一对维度，也就是向量里的两个数：虚线是转之前，实线是转之后。前两个圆盘里，位置不同，偏移相同，两者的夹角也就相同。
 
 # %% [markdown] lang="en"
 # ## One pair of features {#one-pair}
@@ -37,11 +37,10 @@ figures.turning()
 # $$R(a) = \begin{pmatrix} \cos a & -\sin a \\ \sin a & \cos a \end{pmatrix}$$
 #
 # Let $q$ and $k$ be such pairs, and let $\theta$ be the angle for one step. The query at
-# position $m$ is turned by $m\theta$, the key at position $n$ by $n\theta$. We take the
-# numbers of the picture.
+# position $m$ is turned by $m\theta$, the key at position $n$ by $n\theta$, as in the picture.
 
 # %% [markdown] lang="zh"
-# ## 一对特征 {#one-pair}
+# ## 一对维度 {#one-pair}
 #
 # 两个数就是平面上的一个点。把点转过角度 $a$，就是乘一个小矩阵：
 #
@@ -109,13 +108,18 @@ for m in range(50):
 # $D$:
 #
 # $$\theta_i = 10000^{-2i/d}, \qquad i = 0, 1, \dots, \tfrac{d}{2} - 1$$
+#
+# Here is the whole of RoPE in one function. It turns all heads and all places at once:
+# features 0 and 1 are the first pair, features 2 and 3 the second, and so on.
 
 # %% [markdown] lang="zh"
 # ## 一个头有许多对 {#many-pairs}
 #
-# 只有一对，很快就会转回原处，就像[钟的一根针](sinusoidal.md#one-hand)。所以一个注意力头的 $d$ 个特征分成 $d/2$ 对，每一对转动的快慢不同。快慢与正弦位置编码（sinusoidal position encoding）相同，只是把 $D$ 换成一个头的维度 $d$：
+# 只有一对，很快就会转回原处，就像[钟的一根针](sinusoidal.md#one-hand)。所以一个注意力头的 $d$ 维分成 $d/2$ 对，每一对转动的快慢不同。快慢与正弦位置编码（sinusoidal position encoding）相同，只是把 $D$ 换成一个头的维度 $d$：
 #
 # $$\theta_i = 10000^{-2i/d}, \qquad i = 0, 1, \dots, \tfrac{d}{2} - 1$$
+#
+# RoPE 的全部内容，一个函数就写完了。它同时转动所有的头、所有的位置：第 0 维和第 1 维是第一对，第 2 维和第 3 维是第二对，依此类推。
 
 # %%
 from tokpos.sinusoidal import frequencies
@@ -123,36 +127,25 @@ from tokpos.sinusoidal import frequencies
 B, H, S, d = 2, 3, 5, 8
 generator = torch.Generator().manual_seed(0)
 q, k, v = torch.randn(3, B, H, S, d, generator=generator)  # of every head
-theta = frequencies(d)
-theta
-
-# %% [markdown] lang="en"
-# Here is the whole of RoPE in one function. It turns all heads and all places at once:
-# features 0 and 1 are the first pair, features 2 and 3 the second, and so on.
-
-# %% [markdown] lang="zh"
-# RoPE 的全部内容，一个函数就写完了。它同时转动所有的头、所有的位置：特征 0 和 1 是第一对，特征 2 和 3 是第二对，依此类推。
+theta, places = frequencies(d), torch.arange(S)
 
 
-# %%
-def rope_by_hand(x, positions, theta):
-    angle = positions[:, None] * theta  # [S, d/2]
+def rope_by_hand(x):
+    angle = places[:, None] * theta  # [S, d/2]
     a, b = x[..., 0::2], x[..., 1::2]  # first and second feature of each pair
     pairs = [a * angle.cos() - b * angle.sin(), a * angle.sin() + b * angle.cos()]
     return torch.stack(pairs, dim=-1).flatten(-2)  # pairs side by side again
 
 
-places = torch.arange(S)
-by_hand = rope_by_hand(q, places, theta)
-print(list(q.shape), "->", list(by_hand.shape))
+print("frequencies", theta)
 
 # %% [markdown] lang="en"
-# The shape stays. In the package the two steps are apart: [`tokpos.rope.rotation`][] makes
-# cosines and sines, which serve every head and every layer, and [`tokpos.rope.rotate`][]
-# applies them.
+# In the package the two steps are apart: [`tokpos.rope.rotation`][] makes cosines and sines,
+# which serve every head and every layer, and [`tokpos.rope.rotate`][] applies them. Its last
+# argument says which features form a pair ([below](rope.md#layouts)).
 
 # %% [markdown] lang="zh"
-# 形状不变。在代码包里，这两步是分开的：[`tokpos.rope.rotation`][] 算出余弦和正弦，供所有的头、所有的层共用；[`tokpos.rope.rotate`][] 拿它们去转动。
+# 在代码包里，这两步是分开的：[`tokpos.rope.rotation`][] 算出余弦和正弦，供所有的头、所有的层共用；[`tokpos.rope.rotate`][] 拿它们去转动，最后一个参数说明哪两维配成一对（见[下文](rope.md#layouts)）。
 
 # %%
 from tokpos.rope import rotate, rotation
@@ -165,9 +158,8 @@ print("after  ", turned_q[0, 0, 1])
 
 # %% check=true
 assert turned_q.shape == q.shape
-assert torch.allclose(turned_q.double(), by_hand, rtol=0, atol=1e-6)
+assert torch.allclose(turned_q.double(), rope_by_hand(q), rtol=0, atol=1e-6)
 assert torch.equal(turned_q[..., 0, :], q[..., 0, :])  # position 0: the angle is 0
-assert torch.allclose(turned_q.norm(dim=-1), q.norm(dim=-1), rtol=1e-6, atol=0)
 pair_length = q.unflatten(-1, (-1, 2)).norm(dim=-1)
 assert torch.allclose(turned_q.unflatten(-1, (-1, 2)).norm(dim=-1), pair_length, rtol=1e-5)
 
@@ -182,14 +174,13 @@ assert torch.allclose(turned_q.unflatten(-1, (-1, 2)).norm(dim=-1), pair_length,
 # %% [markdown] lang="en"
 # ## Only the offset counts {#offset}
 #
-# Put the same query and the same key at every place. What each place would score with each
-# other place is then a matter of position alone. You will see that the numbers repeat along
-# the diagonals.
+# Put the same query and the same key at every place. Then every difference between the
+# scores comes from positions alone. The numbers repeat along the diagonals:
 
 # %% [markdown] lang="zh"
 # ## 只有偏移起作用 {#offset}
 #
-# 在每个位置都放同一个查询、同一个键。这样一来，任意两个位置之间的分数就只由位置决定。你会看到，同一条对角线上的数都相同。
+# 在每个位置都放同一个查询、同一个键，分数有差别就只能是因为位置。同一条对角线上的数都相同：
 
 # %%
 from tokpos import RotaryEncoding
@@ -197,8 +188,8 @@ from tokpos import RotaryEncoding
 rope = RotaryEncoding(d, layout="interleaved")
 one_q, one_k = torch.randn(2, d, generator=generator, dtype=torch.float64)
 six = torch.arange(6)
-turned_q, turned_k = rope(one_q.expand(1, 6, d), one_k.expand(1, 6, d), six, six)
-scores = turned_q[0] @ turned_k[0].T
+six_q, six_k = rope(one_q.expand(1, 6, d), one_k.expand(1, 6, d), six, six)
+scores = six_q[0] @ six_k[0].T
 scores
 
 
@@ -228,45 +219,23 @@ for offset in range(-5, 6):
 
 # %% [markdown] lang="en"
 # So an absolute position goes in, and a relative one comes out. No matrix of distances is
-# ever built: a query and a key need to know only where they stand themselves.
-#
-# How does the score run with the offset? For a query and a key whose features are all equal
-# it looks like this.
+# built: a query and a key need to know only where they stand themselves.
 
 # %% [markdown] lang="zh"
 # 可见，放进去的是绝对位置，出来的是相对位置。不需要算距离矩阵：每个查询、每个键只要知道自己在哪里就行。
-#
-# 分数随偏移怎样变化？如果查询和键的特征全都相等，就是下面这样。
-
-# %%
-figures.score_by_distance()
-
-# %% [markdown] lang="en" role="caption"
-# The score of a key that equals the query, as a share of the score without any turn. It
-# falls in waves, and it is symmetric because here the two vectors are the same.
-
-# %% [markdown] lang="zh" role="caption"
-# 键与查询相等时的分数，除以不转动时的分数。它在起伏中下降；两侧对称，是因为这里的两个向量相同。
-
-# %% [markdown] lang="en"
-# Keep in mind that this is the curve of one query and one key. Others have other curves, as is
-# shown [below](rope.md#not-so).
-
-# %% [markdown] lang="zh"
-# 记住，这只是一个查询和一个键的曲线。换了查询和键，曲线就不同，[后面](rope.md#not-so)会看到。
 
 # %% [markdown] lang="en"
 # ## Why the value is not turned {#not-v}
 #
-# Queries and keys decide *where* to look. What is handed over is the value, and values are
-# added up. In a score the two turns meet, and the absolute positions cancel. In the sum of
-# values there is nothing to cancel a turn with. Try it: compute attention at the places 0 to
-# {{ S - 1 }}, and again with every position raised by 100.
+# Queries and keys decide *where* to look; what is handed over is a sum of values. In a score
+# two turns meet, and the absolute positions cancel. In the sum there is nothing to cancel a
+# turn with. Try it: compute attention at the places 0 to {{ S - 1 }}, and again with every
+# position raised by 100.
 
 # %% [markdown] lang="zh"
 # ## 为什么不转动值 {#not-v}
 #
-# 查询和键决定*看哪里*，交出去的内容是值，值要加起来。在分数里，两次转动碰到一起，绝对位置就抵消了；在值的和里，没有东西来抵消。试一试：先在位置 0 到 {{ S - 1 }} 上算注意力，再把所有位置都加上 100 重算一遍。
+# 查询和键决定*看哪里*，交出去的是值的加权和。在分数里，两次转动碰到一起，绝对位置就抵消了；在值的和里，没有东西来抵消。试一试：先在位置 0 到 {{ S - 1 }} 上算注意力，再把所有位置都加上 100 重算一遍。
 
 
 # %%
@@ -281,8 +250,7 @@ moved = {}
 for turn_values in (False, True):
     change = attention(places + 100, turn_values) - attention(places, turn_values)
     moved[turn_values] = change.abs().max().item()
-print("values as they are: the result changes by less than 1e-4:", moved[False] < 1e-4)
-print(f"values turned too:  it changes by up to {moved[True]:.1f}")
+    print(f"values turned: {turn_values!s:5}  change: up to {moved[turn_values]:.1f}")
 
 # %% check=true
 assert moved[False] < 1e-4 and moved[True] > 0.5
@@ -290,70 +258,31 @@ assert rope.into_input(q) is q  # nothing is added to the input
 assert len(list(rope.parameters())) == 0 and len(rope.state_dict()) == 0
 
 # %% [markdown] lang="en" role="claim"
-# With values as they are, the output does not notice the shift, up to rounding.
-# With turned values it
-# changes by up to {{ moved[True]:.1f }}: the absolute position would leak into the sum. RoPE
-# itself has no parameter and stores no table.
+# With values as they are, the output does not notice the shift, up to rounding. With turned
+# values the absolute position leaks into the sum. RoPE itself has no parameter and stores no
+# table.
 
 # %% [markdown] lang="zh" role="claim"
-# 值不转动，整体移动就不影响输出。值也转动的话，输出最多变了 {{ moved[True]:.1f }}：绝对位置漏进了和里。RoPE 本身没有参数，也不存任何表。
+# 值不转动，整体移动就不影响输出，只差舍入误差。值也转动的话，绝对位置就漏进了和里。RoPE 本身没有参数，也不存任何表。
 
 # %% [markdown] lang="en"
-# One more difference from an encoding that is added: a sum is made once, before the first
-# layer. RoPE turns in every layer anew, because every layer makes its own queries and keys.
+# What is added to the input is added once. RoPE turns anew in every layer, because each makes
+# its own queries and keys.
 
 # %% [markdown] lang="zh"
-# 与相加的编码还有一点不同：相加只做一次，在第一层之前。RoPE 在每一层都要重新转动，因为每一层都有自己的查询和键。
-
-# %% [markdown] lang="en"
-# ## Llama's rotation, number for number {#llama}
-#
-# Is this what a real model computes? transformers holds Llama's code. It makes one cosine for
-# each *feature*, builds a vector with the halves of a head swapped and one of them negated,
-# and adds two products. It looks different and turns by the same angles.
-
-# %% [markdown] lang="zh"
-# ## 与 Llama 的结果逐个数比对 {#llama}
-#
-# 真实的模型也是这样算的吗？transformers 里有 Llama 的代码。它给每个*特征*准备一个余弦，把一个头的前后两半对调、其中一半变号，做成另一个向量，再把两个乘积加起来。写法不同，转的角度一样。
-
-# %%
-from transformers import LlamaConfig
-from transformers.models.llama.modeling_llama import LlamaRotaryEmbedding, apply_rotary_pos_emb
-
-config = LlamaConfig(hidden_size=H * d, num_attention_heads=H)
-llama_cos, llama_sin = LlamaRotaryEmbedding(config)(q, places.expand(B, S))
-theirs = apply_rotary_pos_emb(q, k, llama_cos, llama_sin)
-ours = RotaryEncoding(d, layout="half-split")(q, k, places, places)
-print("Llama's cosines", list(llama_cos.shape))
-print(theirs[0][0, 0, 1])
-print(ours[0][0, 0, 1])
-
-# %% check=true
-for one, other in zip(ours, theirs, strict=True):
-    assert torch.allclose(one, other, rtol=0, atol=2e-6)
-neighbors = RotaryEncoding(d, layout="interleaved")(q, k, places, places)[0]
-assert (neighbors - theirs[0]).abs().max() > 0.5
-
-# %% [markdown] lang="en" role="claim"
-# Queries and keys agree with `apply_rotary_pos_emb` to 2 × 10⁻⁶, in the layout that we call
-# half-split. In the other layout they do not.
-
-# %% [markdown] lang="zh" role="claim"
-# 查询和键都与 `apply_rotary_pos_emb` 一致，误差不超过 2 × 10⁻⁶。前提是用我们称为“前后半配对”的方式；换成另一种配对方式，就不一致了。
+# 加到输入上的编码只加一次。RoPE 在每一层都要重新转动，因为每一层都有自己的查询和键。
 
 # %% [markdown] lang="en"
 # ## Two layouts in the wild {#layouts}
 #
-# The argument `layout` had two values so far. Which two features are a pair is a matter of
-# convention, and there are two conventions.
+# Which two features are a pair is a matter of convention, and there are two conventions.
 
 # %% [markdown] lang="zh"
 # ## 两种配对方式 {#layouts}
 #
-# 参数 `layout` 到现在出现过两个值。哪两个特征算一对，只是约定，而这样的约定有两种。
+# 哪两维算一对，只是约定，而这样的约定有两种。
 
-# %%
+# %% hide=true
 figures.layouts()
 
 # %% [markdown] lang="en" role="caption"
@@ -362,15 +291,36 @@ figures.layouts()
 # together.
 
 # %% [markdown] lang="zh" role="caption"
-# 上面是相邻配对：相邻的两个特征是一对。下面是前后半配对：一个特征与隔半个头的那个特征是一对。箭头指出每个特征要移到哪里，才能让原来的一对仍是一对。
+# 上面是相邻配对：相邻的两维是一对。下面是前后半配对：一维与隔半个头的那一维是一对。箭头指出每一维要移到哪里，才能让原来的一对仍是一对。
+
+# %% [markdown] lang="en" role="widget"
+# `rope`
+#
+# **Try it.** Drag query and key, and move both positions by the same number. Then let the key be
+# turned in the other layout.
+#
+# ---
+#
+# With one layout for both the score is a flat line: it knows the offset only. With two layouts it
+# depends on where the two stand, and no error is raised.
+
+# %% [markdown] lang="zh" role="widget"
+# `rope`
+#
+# **动手试。**拖动查询和键，把两个位置改动同样多。然后让键按另一种方式配对。
+#
+# ---
+#
+# 两者配对方式相同，分数是一条平线：它只由偏移决定。配对方式不同，分数就随位置变，而且不会报错。
 
 # %% [markdown] lang="en"
 # The RoFormer paper, Meta's own Llama files and GPT-J have neighbors (**interleaved**).
-# GPT-NeoX and most models in transformers, Llama included, have halves (**half-split**).
-# The mathematics is the same; only the places of the features differ.
+# GPT-NeoX and most models in transformers, Llama included, have halves (**half-split**;
+# [compared](../differences.md#rope-layout)). The mathematics is the same; only the places
+# of the features differ.
 
 # %% [markdown] lang="zh"
-# RoFormer 论文、Meta 自己发布的 Llama 文件和 GPT-J 用**相邻配对**（interleaved）。GPT-NeoX 和 transformers 里的大多数模型，包括 Llama，用**前后半配对**（half-split）。数学上完全一样，只是特征排的位置不同。
+# RoFormer 论文、Meta 自己发布的 Llama 文件和 GPT-J 用**相邻配对**（interleaved）。GPT-NeoX 和 transformers 里的大多数模型，包括 Llama，用**前后半配对**（half-split；[比对](../differences.md#rope-layout)）。数学上完全一样，只是各维排的位置不同。
 
 # %%
 from tokpos.rope_layout import feature_order
@@ -393,20 +343,47 @@ assert (rotate(x, turn, "half-split") - rotate(x, turn, "interleaved")).abs().ma
 # interleaved layout, in the new order. Without reordering they are others.
 
 # %% [markdown] lang="zh" role="claim"
-# 先重排特征，再按前后半配对转动：得到的数与相邻配对相同，只是换了次序。不重排，得到的就是别的数。
+# 先重排各维，再按前后半配对转动：得到的数与相邻配对相同，只是换了次序。不重排，得到的就是别的数。
+
+# %% [markdown] lang="en"
+# Llama's code in transformers looks different. It has a cosine and a sine for each *feature*
+# and a second vector, the halves of the head swapped and one of them negated. It adds the
+# vector times the cosines and the second one times the sines.
+
+# %% [markdown] lang="zh"
+# transformers 里 Llama 的代码看上去不同。它给*每一维*准备一个余弦和一个正弦；把一个头的前后两半对调、其中一半变号，做成另一个向量；原向量乘余弦，新向量乘正弦，两者相加。
+
+# %% check=true
+from transformers import LlamaConfig
+from transformers.models.llama.modeling_llama import LlamaRotaryEmbedding, apply_rotary_pos_emb
+
+config = LlamaConfig(hidden_size=H * d, num_attention_heads=H)
+theirs = apply_rotary_pos_emb(q, k, *LlamaRotaryEmbedding(config)(q, places.expand(B, S)))
+ours = RotaryEncoding(d, layout="half-split")(q, k, places, places)
+for one, other in zip(ours, theirs, strict=True):
+    assert torch.allclose(one, other, rtol=0, atol=2e-6)
+assert (turned_q - theirs[0]).abs().max() > 0.5  # turned_q: interleaved
+
+# %% [markdown] lang="en" role="claim"
+# Queries and keys in our half-split layout agree with `apply_rotary_pos_emb` to 2 × 10⁻⁶. In
+# the interleaved layout they do not.
+
+# %% [markdown] lang="zh" role="claim"
+# 用前后半配对，查询和键都与 `apply_rotary_pos_emb` 一致，误差不超过 2 × 10⁻⁶；用相邻配对就不一致了。
 
 # %% [markdown] lang="en"
 # ### What a wrong layout does to a model {#wrong-layout}
 #
 # Weights fit the layout they were trained in, and neither their names nor their shapes say
-# which it was.
-# To see what a mistake costs, train a very small model. Its task cannot be done without
-# positions: say which token stood three places back.
+# which it was. To see what a mistake costs, we trained a very small model. A single layer
+# cannot do its task [without positions](why_positions.md#causal): say which token stood
+# three places back. (The notebook has the training loop; `share_right` is the share of right
+# answers on new texts.)
 
 # %% [markdown] lang="zh"
 # ### 用错配对方式，模型会怎样 {#wrong-layout}
 #
-# 权重是按某一种配对训练出来的，可是从名字、从形状都看不出是哪一种。弄错的代价有多大？训练一个很小的模型看看。它的任务没有位置就做不成：说出三个位置之前是哪个词元。
+# 权重是按某一种配对训练出来的，可是从名字、从形状都看不出是哪一种。弄错的代价有多大？我们训练了一个很小的模型。它的任务，单靠一层而[没有位置](why_positions.md#causal)就做不成：说出三个位置之前是哪个词元。（训练的循环在 notebook 里；`share_right` 是在新文本上答对的比例。）
 
 # %%
 from torch import nn
@@ -423,130 +400,75 @@ def build(layout):
     return nn.Sequential(nn.Embedding(V, D), attend, nn.Linear(D, V))
 
 
-def texts(count, generator):
-    return torch.randint(V, (count, 24), generator=generator)
-
-
+# %% hide=true
 torch.manual_seed(0)
 model = build("interleaved")
 optimizer = torch.optim.Adam(model.parameters(), lr=0.01)
-generator = torch.Generator().manual_seed(1)
 for _ in range(300):
-    ids = texts(32, generator)
-    logits = model(ids)[:, back:]
-    loss = nn.functional.cross_entropy(logits.flatten(0, 1), ids[:, :-back].flatten())
+    ids = torch.randint(V, (32, 24), generator=generator)
+    logits = model(ids)[:, back:].mT
+    loss = nn.functional.cross_entropy(logits, ids[:, :-back])
     optimizer.zero_grad()
     loss.backward()
     optimizer.step()
+test = torch.randint(V, (200, 24), generator=generator)
 
 
 def share_right(model):
-    ids = texts(200, torch.Generator().manual_seed(2))
-    return (model(ids)[:, back:].argmax(-1) == ids[:, :-back]).float().mean().item()
+    return (model(test)[:, back:].argmax(-1) == test[:, :-back]).float().mean().item()
 
-
-wrong = build("half-split")
-wrong.load_state_dict(model.state_dict())  # no error: the shapes are the same
-print(f"trained, interleaved:        {share_right(model):.0%} right")
-print(f"the same weights, half-split: {share_right(wrong):.0%} right")
-
-# %% [markdown] lang="en"
-# Nothing was raised, and most answers are wrong. (Guessing is right in {{ 1 / V:.0% }} of the
-# cases.) Now convert the weights. A row of the query's weight matrix makes one feature. So the rows
-# change places, **head by head**, and the biases with them. The keys change in the same
-# way, or else their product with the queries would change. Values are not turned;
-# their rows stay, and so does the output projection.
-
-# %% [markdown] lang="zh"
-# 没有报错，答案却大半是错的。（瞎猜的正确率是 {{ 1 / V:.0% }}。）现在来转换权重。查询权重矩阵的一行产生一个特征，所以要**逐个头**地重排行，偏置跟着一起重排。键也要同样重排，否则它与查询的点积就变了。值不转动，值的行不动，输出投影也不动。
 
 # %%
-from tokpos.rope_layout import convert_queries_and_keys, convert_rows
-
-ways = {"source": "interleaved", "target": "half-split"}
-weights = model.state_dict()
-converted = dict(weights)
-for kind in ("weight", "bias"):
-    q_name, k_name = f"1.query.{kind}", f"1.key.{kind}"
-    converted[q_name], converted[k_name] = convert_queries_and_keys(
-        weights[q_name], weights[k_name], n_heads=2, n_kv_heads=1, head_width=16, **ways
-    )
-
-
-def loaded(weights):
+def half_split(weights):
     other = build("half-split")
-    other.load_state_dict(weights)
+    other.load_state_dict(weights)  # no error: the shapes are the same
     return other
 
 
-half = converted | {name: weights[name] for name in ("1.key.weight", "1.key.bias")}
-too_much = dict(converted)
-for kind in ("weight", "bias"):
-    too_much[f"1.value.{kind}"] = convert_rows(weights[f"1.value.{kind}"], 1, 16, **ways)
-right = {
-    "queries and keys": share_right(loaded(converted)),
-    "queries alone": share_right(loaded(half)),
-    "queries, keys and values": share_right(loaded(too_much)),
-}
-for name, share in right.items():
-    print(f"{name:25} {share:4.0%} right")
+wrong = half_split(model.state_dict())
+print(f"trained, interleaved:         {share_right(model):.0%} right")
+print(f"the same weights, half-split: {share_right(wrong):.0%} right")
+
+# %% [markdown] lang="en"
+# Guessing would give {{ 1 / V:.0% }}. Now convert the weights. A row of the query's weight matrix
+# makes one feature. So the rows change places, **head by head**, and the biases with them.
+# The keys change in the same way, or else their product with the queries would change. Values
+# are not turned; their rows stay, and so does the output projection.
+
+# %% [markdown] lang="zh"
+# 瞎猜的正确率是 {{ 1 / V:.0% }}。现在来转换权重。查询权重矩阵的一行算出一维，所以要**逐个头**地重排行，偏置跟着一起重排。键也要同样重排，否则它与查询的点积就变了。值不转动，值的行不动，输出投影也不动。
+
+# %%
+from tokpos.rope_layout import convert_rows
+
+ways = {"source": "interleaved", "target": "half-split"}
+weights = model.state_dict()
+for name, n_heads in (("query", 2), ("key", 1)):
+    for each in (f"1.{name}.weight", f"1.{name}.bias"):
+        weights[each] = convert_rows(weights[each], n_heads, 16, **ways)
+converted = half_split(weights)
+print(f"converted, half-split:        {share_right(converted):.0%} right")
 
 # %% check=true
 assert share_right(model) > 0.95 and share_right(wrong) < 0.5
-assert torch.allclose(loaded(converted)(ids), model(ids), rtol=0, atol=1e-4)
-assert right["queries alone"] < 0.5 and right["queries, keys and values"] < 0.5
-there = converted["1.query.weight"]
-again = convert_rows(there, 2, 16, source="half-split", target="interleaved")
-assert torch.equal(again, weights["1.query.weight"])
+assert torch.allclose(converted(ids), model(ids), rtol=0, atol=1e-4)
+again = convert_rows(weights["1.query.weight"], 2, 16, source="half-split", target="interleaved")
+assert torch.equal(again, model.state_dict()["1.query.weight"])
 
 # %% [markdown] lang="en" role="claim"
-# With the rows of queries and keys converted, weights and biases, the logits are those of
-# the trained model, to rounding. Queries alone, or values along with them: neither raises
-# an error, and both ruin the model. Converting back gives the old rows, bit for bit.
+# Under the wrong layout most answers are wrong, and no error is raised. Converted, the model
+# has the logits of the trained one, to rounding. Converting back gives the old rows, bit for
+# bit.
 
 # %% [markdown] lang="zh" role="claim"
-# 把查询和键的行（权重和偏置）都转换之后，logits（未归一化分数）与训练好的模型相同，只差舍入误差。只转换查询，或者连值也一起转换，都不会报错，可是模型都坏了。再转换回去，得到的就是原来的行，逐位相等。
-
-# %% [markdown] lang="en"
-# Some models normalize queries and keys before the turn, with a weight for each feature.
-# These $d$ weights are reordered too.
-
-# %% [markdown] lang="zh"
-# 有些模型在转动之前先把查询和键归一化，每个特征各有一个权重。这 $d$ 个权重也要重排。
-
-
-# %% check=true
-def normalized_scores(layout, q_rows, k_rows, norm):
-    """Scores of one head whose queries and keys are normalized before the turn."""
-    encode = RotaryEncoding(8, layout=layout)
-    q, k = (nn.functional.rms_norm(tokens @ rows.T, (8,), norm) for rows in (q_rows, k_rows))
-    q, k = encode(q[None], k[None], torch.arange(9), torch.arange(9))
-    return q @ k.mT
-
-
-tokens = torch.randn(9, 16, generator=generator)
-q_rows, k_rows = torch.randn(2, 8, 16, generator=generator)
-norm = torch.rand(8, generator=generator) + 0.5
-new_q, new_k, new_norm = (convert_rows(rows, 1, 8, **ways) for rows in (q_rows, k_rows, norm))
-meant = normalized_scores("interleaved", q_rows, k_rows, norm)
-good = normalized_scores("half-split", new_q, new_k, new_norm)
-bad = normalized_scores("half-split", new_q, new_k, norm)
-assert torch.allclose(good, meant, rtol=0, atol=1e-4)
-assert (bad - meant).abs().max() > 0.1
-
-# %% [markdown] lang="en" role="claim"
-# With the normalization's weight reordered along, the scores stay as they were; left as it
-# is, they change.
-
-# %% [markdown] lang="zh" role="claim"
-# 归一化的权重一起重排，分数不变；不重排，分数就变了。
+# 用错配对方式，答案大半是错的，却没有报错。转换之后，logits（未归一化分数）与训练好的模型相同，只差舍入误差。再转换回去，得到的就是原来的行，逐位相等。
 
 # %% [markdown] lang="en"
 # ## Decoding: each token at its own position {#cache}
 #
 # A model that writes text keeps the keys of earlier tokens in a KV cache. A key is turned
-# once, by its own position, and then kept as it is. Later queries are turned by theirs, and
-# the offset comes out right, however long the key has been lying there.
+# once, by its own position, and kept as it is. Later queries are turned by theirs, and the
+# offset comes out right.
 
 # %% [markdown] lang="zh"
 # ## 解码：每个词元用自己的位置 {#cache}
@@ -569,294 +491,189 @@ rope = RotaryEncoding(d, layout="half-split")
 whole_q, whole_k = rope(q, k, places, places)
 whole = whole_q @ whole_k.mT  # all scores at once
 
-kept = []
+kept, rows = [], []
 for place in range(S):
     here = torch.tensor([place])
     new_q, new_k = rope(q[..., [place], :], k[..., [place], :], here, here)
     kept.append(new_k)
-    row = new_q @ torch.cat(kept, dim=-2).mT
-    print(f"step {place}: {row.shape[-1]} scores", row[0, 0, 0])
+    rows.append(new_q @ torch.cat(kept, dim=-2).mT)
+    print(f"step {place}: {place + 1} scores", rows[-1][0, 0, 0])
 
 # %% check=true
-decoder = Attention(D, n_heads=4, encoding=rope, causal=True, n_kv_heads=2).eval()
-for weight in decoder.parameters():
-    nn.init.normal_(weight, std=0.3)
-x = torch.randn(B, 9, D, generator=generator)
-
-
-def step_by_step(positions):
-    cache, rows = None, []
-    for place, position in enumerate(positions):
-        out, cache = decoder.step(x[:, [place]], cache, torch.tensor([position]))
-        rows.append(out)
-    return torch.cat(rows, dim=1)
-
-
-with torch.no_grad():
-    full = decoder(x)
-    steps = step_by_step(range(9))
-assert torch.allclose(row, whole[..., S - 1 :, :], rtol=0, atol=1e-5)
+for place, row in enumerate(rows):
+    assert torch.allclose(row, whole[..., [place], : place + 1], rtol=0, atol=1e-5)
 assert torch.allclose(torch.cat(kept, dim=-2), whole_k, rtol=0, atol=1e-6)
-assert torch.allclose(steps, full, rtol=0, atol=1e-4)
-# The fault: the one new token of a step is taken for position 0.
 at_zero, _ = rope(q[..., [S - 1], :], new_k, torch.tensor([0]), torch.tensor([0]))
-assert (at_zero @ torch.cat(kept, dim=-2).mT - row).abs().max() > 1
+assert (at_zero @ whole_k.mT - rows[-1]).abs().max() > 1
 
 # %% [markdown] lang="en" role="claim"
-# Step by step the scores and the kept keys are those of the full pass, to rounding, and so
-# is the output of a whole attention layer. With the last query turned as if it stood at
-# position 0, the scores differ.
+# Step by step the scores and the kept keys are those of the full pass, to rounding. With the
+# last query turned as if it stood at position 0, a [fault](../faults/cache_offset.md) that
+# raises no error, the scores differ.
 
 # %% [markdown] lang="zh" role="claim"
-# 一步一步算出的分数和缓存里的键，与一次算完的相同，只差舍入误差；整个注意力层的输出也是如此。如果最后一个查询按位置 0 来转，分数就变了。
+# 一步一步算出的分数和缓存里的键，与一次算完的相同，只差舍入误差。如果最后一个查询按位置 0 来转，分数就变了；这个[错误](../faults/cache_offset.md)不会报错。
 
 # %% [markdown] lang="en"
-# The fault to watch for: a step that counts its one new token as position 0. It raises no
-# error.
-#
 # ### Padding on the left {#left-padding}
 #
-# Texts of unequal length are often padded on the left. Positions are then counted from the
-# mask, so that each text begins at 0.
+# When texts of unequal length are continued together, the short ones are padded on the left,
+# and positions are [counted from the mask](../faults/left_padding.md). With RoPE it does no
+# harm to shift all positions alike. But if the prompt is counted by its mask and the next
+# token by the length of the cache, the offset between them is wrong.
 
 # %% [markdown] lang="zh"
-# 要当心的错误是：解码时只有一个新词元，就把它的位置当成 0。程序不会报错。
-#
 # ### 左边的填充 {#left-padding}
 #
-# 长短不一的文本常在左边填充。这时要按掩码数位置，让每段文本都从 0 开始。
-
-# %% hide=true
-from tokpos.figures import positions as position_figures
-
-position_figures.left_padding()
-
-# %% [markdown] lang="en" role="caption"
-# The shorter text has padding in front. Counted from the mask, its first word has position 0.
-
-# %% [markdown] lang="zh" role="caption"
-# 较短的文本前面有填充。按掩码来数，它的第一个词在位置 0。
-
-# %%
-from tokpos import positions_from_mask
-from tokpos.sinusoidal import sinusoidal
-
-mask = torch.tensor([[0, 0, 1, 1, 1], [1, 1, 1, 1, 1]])
-positions_from_mask(mask)
+# 成批续写长短不一的文本时，短的通常在左边填充，位置则[按掩码来数](../faults/left_padding.md)。用 RoPE，所有位置移动同样的距离并不要紧；可是提示词按掩码数，下一个词元却按缓存的长度数，偏移就错了。
 
 # %% check=true
-real = slice(2, 5)  # the three real tokens of the first text
-counted = positions_from_mask(mask)
-three = torch.arange(3)
-alone_q, alone_k = rope(q[:1, :, real], k[:1, :, real], three, three)
-alone = alone_q @ alone_k.mT
-by_mask, by_place = (
-    torch.matmul(at_q, at_k.mT)
-    for at_q, at_k in (rope(q, k, counted, counted), rope(q, k, places, places))
-)
-assert torch.allclose(by_mask[:1, :, real, real], alone, rtol=0, atol=1e-5)
-assert torch.allclose(by_place[:1, :, real, real], alone, rtol=0, atol=1e-5)
-
-added = [q[0, 0, real] + sinusoidal(torch.arange(3) + start, d) for start in (0, 2)]
-change = (added[0] @ added[0].T - added[1] @ added[1].T).abs().max().item()
-assert change > 0.5
-
-# %% [markdown] lang="en" role="claim"
-# The scores among the real tokens are those of the text alone. With RoPE even positions that
-# count the padding would give them, since all are shifted alike. An encoding that is added
-# would not forgive it: its scores change by up to {{ change:.1f }}.
-
-# %% [markdown] lang="zh" role="claim"
-# 真实词元之间的分数，与这段文本单独计算时相同。用 RoPE，就算把填充也数进去，分数也一样，因为所有位置移动了同样的距离。相加的编码就不行了：分数最多变了 {{ change:.1f }}。
-
-# %% [markdown] lang="en"
-# That is no license to mix the two ways of counting. Suppose the prompt is counted by its mask
-# and the next token by the length of the cache. Then the offset between them is wrong, by as
-# much as there is padding.
-
-# %% [markdown] lang="zh"
-# 但不能把两种数法混着用。假如提示词按掩码数，下一个词元却按缓存的长度数，偏移就错了，填充有几个就错几个。
-
-# %% check=true
-next_q = torch.randn(1, H, 1, d, generator=generator)
+for counted in (torch.arange(2, 5), torch.arange(3)):  # by the place, by the mask
+    real_q, real_k = rope(q[:1, :, 2:], k[:1, :, 2:], counted, counted)
+    assert torch.allclose(real_q @ real_k.mT, whole[:1, :, 2:, 2:], rtol=0, atol=1e-5)
 right_place, cache_length = torch.tensor([3]), torch.tensor([5])
-wanted, _ = rope(next_q, next_q, right_place, right_place)
-mixed, _ = rope(next_q, next_q, cache_length, cache_length)
-kept_keys = rope(k, k, counted, counted)[1][:1, :, real]
-assert torch.allclose(kept_keys, alone_k, rtol=0, atol=1e-5)
-assert ((wanted - mixed) @ kept_keys.mT).abs().max() > 0.5
+wanted, mixed = (rope(q[:1, :, :1], k[:1, :, :1], at, at)[0] for at in (right_place, cache_length))
+assert ((wanted - mixed) @ real_k.mT).abs().max() > 0.5
 
 # %% [markdown] lang="en" role="claim"
-# After three real tokens the next one is number {{ right_place.item() }}. Turned as number
-# {{ cache_length.item() }}, the length of the cache, it scores differently with the same kept
-# keys.
+# Three real tokens after two of padding score the same with each other, whether the padding
+# is counted or not. The next one has position {{ right_place.item() }}. Turned by
+# {{ cache_length.item() }}, the length of the cache, it scores differently with keys counted by
+# the mask.
 
 # %% [markdown] lang="zh" role="claim"
-# 三个真实词元之后，下一个的位置是 {{ right_place.item() }}。如果按缓存的长度 {{ cache_length.item() }} 来转，它与缓存里同样的键算出的分数就变了。
+# 三个真实词元前面有两个填充，数不数填充，它们之间的分数都一样。下一个词元的位置是 {{ right_place.item() }}。如果按缓存的长度 {{ cache_length.item() }} 来转，它与按掩码数位置的键算出的分数就变了。
 
 # %% [markdown] lang="en"
 # ## Angles need more digits than the model {#precision}
 #
 # Models often run in bfloat16, which keeps {{ round(-math.log2(torch.finfo(torch.bfloat16).eps)) + 1 }}
-# binary digits of a number. That is enough for features. It is not enough for a position:
+# binary digits of a number. That is enough for features, but not for a position: 257 becomes
+# {{ int(torch.tensor(257).bfloat16()) }}, and 100,000 becomes
+# {{ f"{int(torch.tensor(100_000).bfloat16()):,}" }}. The fast pairs need their angle to a
+# fraction of a radian. So how far are cosines from those of float64, when their angles are
+# computed in a smaller type?
 
 # %% [markdown] lang="zh"
-# ## 角度比模型需要更多位数 {#precision}
+# ## 角度所需的位数比模型多 {#precision}
 #
-# 模型常用 bfloat16 运行，一个数只保留 {{ round(-math.log2(torch.finfo(torch.bfloat16).eps)) + 1 }} 位二进制数字。对特征来说够了，对位置来说不够：
+# 模型常用 bfloat16 运行，一个数只保留 {{ round(-math.log2(torch.finfo(torch.bfloat16).eps)) + 1 }} 位二进制数字。对向量里的数来说够了，对位置来说不够：257 变成 {{ int(torch.tensor(257).bfloat16()) }}，100,000 变成 {{ f"{int(torch.tensor(100_000).bfloat16()):,}" }}。转得快的那些对，角度至少要准到零点几弧度。用位数较少的类型计算角度，余弦与 float64 的值会差多少？
 
-# %%
-for position in (256, 257, 100_000):
-    print(f"{position:7,} in bfloat16 is {int(torch.tensor(position).bfloat16()):7,}")
+# %% hide=true
+figures.precision()
 
-# %% [markdown] lang="en"
-# The fast pairs need their angle to a fraction of a radian. So what comes out when the
-# angles are computed in each type, at position 100,000, for a head of width 128? The right
-# values are those of float64.
+# %% [markdown] lang="en" role="caption"
+# The largest error of a cosine at each position, for a head of width 128. The top curve is
+# that of bfloat16: after 256 tokens it cannot even tell neighboring positions apart.
 
-# %% [markdown] lang="zh"
-# 转得快的那些对，角度至少要准到零点几弧度。在位置 100,000、头的维度为 128 时，分别用各种类型计算角度，结果如何？以 float64 的值为准。
+# %% [markdown] lang="zh" role="caption"
+# 头的维度为 128 时，各个位置上余弦的最大误差。最上面一条是 bfloat16：256 个词元之后，它连相邻的位置都分不开了。
 
-# %%
+# %% check=true
 far = torch.tensor([100_000])
 exact = far.double()[:, None] * frequencies(128)
 
 
+def worst(cosines):
+    return (cosines.double() - exact.cos()).abs().max().item()
+
+
 def cosine_error(dtype):
-    """The largest error of a cosine whose angle is computed in this type."""
     angle = far.to(dtype)[:, None] * frequencies(128).to(dtype)
-    return (angle.double().cos() - exact.cos()).abs().max().item()
+    return worst(angle.double().cos())
 
 
 error = {name: cosine_error(getattr(torch, name)) for name in ("float32", "bfloat16")}
 finished = rotation(far, frequencies(128), dtype=torch.bfloat16).cos
-rounded = (finished.double() - exact.cos()).abs().max().item()
-error["float64, rounded to bfloat16 at the end"] = rounded
-for name, value in error.items():
-    print(f"angles in {name:42} {value:.3f}")
-
-# %%
-figures.precision()
-
-# %% [markdown] lang="en" role="caption"
-# The largest error of a cosine at each position, for a head of width 128. What matters for a
-# model in bfloat16 is the top curve: after a few hundred tokens its angles are lost.
-
-# %% [markdown] lang="zh" role="caption"
-# 头的维度为 128 时，各个位置上余弦的最大误差。对 bfloat16 的模型来说，要紧的是最上面一条：几百个词元之后，角度就不对了。
-
-# %% check=true
-near = torch.arange(99_800, 100_200)
-together = len(near.bfloat16().unique())
-assert error["float32"] < 0.01 and error["bfloat16"] > 1.5
-assert finished.dtype == torch.bfloat16
-assert (finished.double() - exact.cos()).abs().max() <= 2.0**-9
-assert int(torch.tensor(257).bfloat16()) == 256
+assert error["float32"] < 0.01 and error["bfloat16"] > 1.5 and worst(finished) <= 2.0**-9
+llama = LlamaRotaryEmbedding(LlamaConfig(hidden_size=256, num_attention_heads=2))
+as_made = worst(llama(torch.zeros(1), far[None])[0][0, :, :64])
+after_to = worst(llama.bfloat16()(torch.zeros(1), far[None])[0][0, :, :64])
+assert as_made < 0.01 and after_to > 1
 
 # %% [markdown] lang="en" role="claim"
-# At position 100,000 cosines are off by up to {{ error["float32"]:.3f }} with angles in float32 and
-# by {{ error["bfloat16"]:.1f }} with angles in bfloat16, where the most that is possible is
-# 2. The {{ len(near) }} positions around it are only {{ together }} different numbers in
-# bfloat16.
+# At position 100,000, with angles in float32, cosines are off by up to
+# {{ error["float32"]:.3f }}; with angles in bfloat16 by {{ error["bfloat16"]:.1f }}, and 2 is the
+# most that is possible; with the rounding to bfloat16 at the very end by
+# {{ worst(finished):.3f }}. The table of transformers' Llama is off by {{ as_made:.3f }}, and
+# by {{ after_to:.1f }} after `.to(torch.bfloat16)`.
 
 # %% [markdown] lang="zh" role="claim"
-# 在位置 100,000，角度用 float32 计算时，余弦的误差是 {{ error["float32"]:.3f }}；用 bfloat16 计算时，误差是 {{ error["bfloat16"]:.1f }}，而误差最大也不过是 2。它附近的 {{ len(near) }} 个位置，在 bfloat16 里只剩 {{ together }} 个不同的数。
+# 在位置 100,000，角度用 float32 计算时，余弦的误差是 {{ error["float32"]:.3f }}；用 bfloat16 计算时，误差是 {{ error["bfloat16"]:.1f }}，而误差最大也不过是 2；最后才舍入成 bfloat16，误差是 {{ worst(finished):.3f }}。transformers 的 Llama，余弦误差是 {{ as_made:.3f }}；做过 `.to(torch.bfloat16)` 之后，误差是 {{ after_to:.1f }}。
 
 # %% [markdown] lang="en"
-# So compute the angles in float32 or better, whatever the type of the model, and round the
-# finished cosines and sines. The code of transformers takes float32, this package float64.
-# One trap is left: `model.to(torch.bfloat16)` rounds buffers too, and Llama's frequencies are a
-# buffer. Our [`tokpos.rope.RotaryEncoding`][] has no buffer, so nothing can be rounded.
+# So compute the angles in float32 or better (transformers takes float32, this package
+# float64), and round the finished cosines and sines. Llama's frequencies are a buffer, so
+# `.to(torch.bfloat16)` [rounds them too](../differences.md#rope-bfloat16). Our
+# [`tokpos.rope.RotaryEncoding`][] has no buffer.
 
 # %% [markdown] lang="zh"
-# 所以不论模型是什么类型，角度都要用 float32 或更高的精度来算，算好余弦和正弦之后再舍入。transformers 的代码用 float32，本站的代码包用 float64。还有一个陷阱：`model.to(torch.bfloat16)` 连缓冲区也一起舍入，而 Llama 的频率正是一个缓冲区。我们的 [`tokpos.rope.RotaryEncoding`][] 没有缓冲区，也就没有东西会被舍入。
-
-
-# %% check=true
-def cosines_of_llama(table):
-    """Llama's cosines at the far position, one for each pair."""
-    only_for_its_type = torch.zeros(1, 1, 128, dtype=torch.float32)
-    return table(only_for_its_type, far[None])[0][0, :, :64]
-
-
-llama = LlamaRotaryEmbedding(LlamaConfig(hidden_size=256, num_attention_heads=2))
-as_made = (cosines_of_llama(llama) - exact.cos()).abs().max().item()
-rounded = (cosines_of_llama(llama.to(torch.bfloat16)) - exact.cos()).abs().max().item()
-assert as_made < 0.01 and rounded > 1
-encode = RotaryEncoding(128, layout="half-split").to(torch.bfloat16)
-assert torch.equal(encode.frequencies(), frequencies(128))
-
-# %% [markdown] lang="en" role="claim"
-# At position 100,000 Llama's cosines are off by {{ as_made:.3f }}, and by {{ rounded:.1f }} after
-# `.to(torch.bfloat16)`. The frequencies of `RotaryEncoding` are untouched by it.
-
-# %% [markdown] lang="zh" role="claim"
-# 在位置 100,000，Llama 的余弦误差是 {{ as_made:.3f }}；做过 `.to(torch.bfloat16)` 之后，误差是 {{ rounded:.1f }}。`RotaryEncoding` 的频率不受影响。
+# 所以角度要用 float32 或更高的精度来算（transformers 用 float32，本站的代码包用 float64），算好余弦和正弦之后再舍入。Llama 的频率是一个缓冲区，`.to(torch.bfloat16)` [会把它一起舍入](../differences.md#rope-bfloat16)。我们的 [`tokpos.rope.RotaryEncoding`][] 没有缓冲区。
 
 # %% [markdown] lang="en"
 # ## Longer than trained {#longer}
 #
-# RoPE has no last position: any angle can be computed. But a model that was trained on short
-# texts has never met the offsets of a long one. The fast pairs have been round many times
-# and know every angle. The slow ones have not:
+# RoPE has no last position: any angle can be computed. But a model trained on short texts has
+# never met the offsets of a long one. The fast pairs have met every angle. The slow ones have
+# not:
 
 # %% [markdown] lang="zh"
 # ## 比训练时更长 {#longer}
 #
-# RoPE 没有最后一个位置，什么角度都算得出来。可是用短文本训练的模型，从没见过长文本里那么大的偏移。转得快的对早就转过许多圈，什么角度都见过；转得慢的就没有了：
+# RoPE 没有最后一个位置，什么角度都算得出来。可是用短文本训练的模型，从没见过长文本里那么大的偏移。转得快的对早就转过许多圈，什么角度都见过；转得慢的却不是这样：
 
 # %%
 trained, factor = 4096, 8.0
 plain = frequencies(128)
-turns = trained * plain / (2 * math.pi)  # how often each pair turns in the training
+turns = trained * plain / (2 * math.pi)  # how often each pair turns during training
 for pair in (0, 20, 40, 46, 63):
     print(f"pair {pair:2}: {turns[pair]:7.2f} turns in {trained} tokens")
 unfinished = int((turns < 1).sum())
 
 # %% [markdown] lang="en"
-# {{ unfinished }} of the {{ len(plain) }} pairs do not finish a single turn. In a text
-# {{ factor:.0f }} times as long they would reach angles that are new to the model.
+# {{ unfinished }} of the {{ len(plain) }} pairs do not finish a single turn. A text
+# {{ factor:.0f }} times as long takes them to angles that are new to the model.
 
 # %% [markdown] lang="zh"
 # {{ len(plain) }} 对里有 {{ unfinished }} 对连一圈都没转完。文本长到 {{ factor:.0f }} 倍时，它们就会转到模型没见过的角度。
 
-# %%
+# %% hide=true
 figures.beyond_training()
 
 # %% [markdown] lang="en" role="caption"
-# The slowest pair. In the training it turns through a narrow sector only. A longer text leads it
-# far out of there. Slowed, it stays inside, and positions stand closer together.
+# The slowest pair. During training it sweeps only a narrow sector. A longer text takes it far
+# outside. Slowed, it stays inside, and positions stand closer together.
 
 # %% [markdown] lang="zh" role="caption"
-# 最慢的一对。训练时它只转过窄窄的一角；文本变长，它就远远转了出去。放慢之后，它留在里面，只是各个位置靠得更近。
+# 最慢的一对。训练时它只转过窄窄的一角；文本变长，它就会转到这一角之外很远的地方。放慢之后，它留在里面，只是各个位置靠得更近。
 
 # %% [markdown] lang="en"
-# Each of these rules for longer texts makes pairs turn more slowly, to keep them where the
-# model has been. With $L$ for the length of the training and $s$ for the factor:
+# Each of these rules slows pairs, so that they stay within the angles that the model has met,
+# or nearer to them. With $L$ for the length in training and $s$ for the factor:
 #
-# - **Position interpolation** divides all: $\theta_i / s$. Now neighbors are harder to tell
-#   apart, because the fast pairs are slowed too.
+# - **Position interpolation** divides all: $\theta_i / s$. The fast pairs are slowed too, so
+#   neighboring tokens differ by smaller angles.
 # - **NTK-aware** raises the base, to $10000 \cdot s^{d/(d-2)}$. The first pair stays as it
-#   was, the last is slowed $s$ times, and the others lie between.
+#   was, the last is slowed $s$ times, the others less: some of them still go beyond.
 # - **YaRN** counts turns. Pairs that turn more than 32 times in $L$ stay, pairs that turn
-#   less than once are divided by $s$, with a ramp between. It also makes all scores a
-#   little larger, by the factor $(0.1 \ln s + 1)^2$.
+#   less than once are divided by $s$, with a ramp between. It also multiplies cosines and
+#   sines by $0.1 \ln s + 1$, its *attention factor*, and so every score by its square.
 # - **Llama 3** counts turns too, with the limits 4 and 1 and another ramp.
 
 # %% [markdown] lang="zh"
-# 用于更长文本的各种规则，都是让一些对转得慢一点，留在模型见过的范围里。设训练长度为 $L$，倍数为 $s$：
+# 下面的规则都让一些对转得慢一点，留在模型见过的角度里，或者至少靠近一些。设训练长度为 $L$，倍数为 $s$：
 #
-# - **位置插值**（position interpolation）：全都除以同一个数，$\theta_i / s$。代价是相邻的词元更难分清，因为转得快的对也慢下来了。
-# - **NTK-aware**：加大底数，变成 $10000 \cdot s^{d/(d-2)}$。第一对不变，最后一对的频率降到 $s$ 分之一，其余的在两者之间。
-# - **YaRN**：数圈数。在 $L$ 之内转 32 圈以上的对不变，不到一圈的除以 $s$，中间逐渐过渡。它还让所有分数都变大一点，乘以 $(0.1 \ln s + 1)^2$。
+# - **位置插值**（position interpolation）：全都除以同一个数，$\theta_i / s$。转得快的对也慢了下来，相邻词元的角度差变小了。
+# - **NTK-aware**（NTK 是神经正切核的缩写，这里只当名字）：加大底数，变成 $10000 \cdot s^{d/(d-2)}$。第一对不变，最后一对放慢到原来的 $s$ 分之一，其余的在两者之间，有些对仍会转到范围之外。
+# - **YaRN**：数圈数。在 $L$ 之内转 32 圈以上的对不变，不到一圈的除以 $s$，中间逐渐过渡。它还把余弦和正弦都乘以 $0.1 \ln s + 1$，叫作*注意力因子*，分数于是乘上它的平方。
 # - **Llama 3**：也数圈数，界限是 4 和 1，过渡的方式不同。
 
-# %%
+# %% hide=true
 figures.scaling_rules()
 
 # %% [markdown] lang="en" role="caption"
 # How many times each rule slows each pair, for {{ factor:.0f }} times the length. Pairs to the
-# right of the dashed line did not finish a turn in the training.
+# right of the dashed line did not finish a turn during training.
 
 # %% [markdown] lang="zh" role="caption"
 # 长度变为 {{ factor:.0f }} 倍时，每种规则让每一对慢多少倍。虚线右边的对，在训练时连一圈都没转完。
@@ -873,223 +690,168 @@ rules = {
     "Llama 3": {"rope_type": "llama3", "factor": factor, **bounds, **length},
 }
 scaled = {name: scaled_frequencies(128, scaling=rule) for name, rule in rules.items()}
-for name, (slower, attention_factor) in scaled.items():
-    slowed = [f"{plain[i] / slower[i]:4.1f}" for i in (0, 20, 40, 63)]
-    print(f"{name:14} pairs 0, 20, 40, 63 slowed {', '.join(slowed)}", end="")
-    print(f"   attention factor {attention_factor:.2f}")
-
-# %% [markdown] lang="en"
-# Are these the rules that checkpoints mean? transformers has a function for each kind.
-
-# %% [markdown] lang="zh"
-# 这些就是模型配置里所指的规则吗？transformers 给每一种规则都写了一个函数。
-
+print({name: round(rule.attention_factor, 2) for name, rule in scaled.items()})
 
 # %% check=true
 from transformers.modeling_rope_utils import ROPE_INIT_FUNCTIONS
 
-
-def of_transformers(rule, longest, seq_len=None):
-    config = LlamaConfig(
-        hidden_size=256,
-        num_attention_heads=2,
-        max_position_embeddings=longest,
-        rope_parameters={**rule, "rope_theta": 10000.0},
-    )
-    return ROPE_INIT_FUNCTIONS[rule["rope_type"]](config, "cpu", seq_len=seq_len)
-
-
-for name in ("interpolation", "YaRN", "Llama 3"):
-    numbers, attention_factor = of_transformers(rules[name], int(factor * trained))
+# NTK for a length that is known beforehand is the rule "dynamic" at that length.
+theirs = rules | {"NTK": {"rope_type": "dynamic", "factor": 1.0}}
+for name, rule in theirs.items():
+    longest = trained if name == "NTK" else int(factor * trained)
+    sizes = {"hidden_size": 256, "num_attention_heads": 2, "max_position_embeddings": longest}
+    config = LlamaConfig(**sizes, rope_parameters={**rule, "rope_theta": 10000.0})
+    make = ROPE_INIT_FUNCTIONS[rule["rope_type"]]
+    numbers, attention_factor = make(config, "cpu", seq_len=factor * trained)
     assert torch.allclose(scaled[name].frequencies.float(), numbers, rtol=1e-5, atol=0)
     assert math.isclose(scaled[name].attention_factor, attention_factor)
-# NTK for a length that is known beforehand: the rule "dynamic" at that length.
-dynamic = {"rope_type": "dynamic", "factor": 1.0}
-numbers, _ = of_transformers(dynamic, trained, seq_len=factor * trained)
-assert torch.allclose(scaled["NTK"].frequencies.float(), numbers, rtol=1e-5, atol=0)
 
 slow = turns < 1
 for name, (slower, _) in scaled.items():
-    assert math.isclose(slower[-1], plain[-1] / factor)
-    assert math.isclose(slower[0], plain[0] / (factor if name == "interpolation" else 1))
-    if name != "NTK":  # at the new last position no further than the training went
-        assert (factor * trained * slower[slow] <= trained * plain[slow] * 1.0001).all()
-step_of_first = scaled["interpolation"].frequencies[0].item()
+    beyond = factor * slower[slow] > plain[slow] * 1.0001  # at the new last position
+    assert math.isclose(slower[-1], plain[-1] / factor) and beyond.any() == (name == "NTK")
+    assert slower[0] == (1 / factor if name == "interpolation" else 1)
 
 # %% [markdown] lang="en" role="claim"
 # All four agree with transformers to 10⁻⁵. All slow the last pair {{ factor:.0f }} times; all but
-# interpolation keep the first. With interpolation, YaRN and Llama 3 every pair that had not
-# finished a turn stays within the angles of the training. The price of interpolation: from
-# one token to the next the first pair turns by {{ step_of_first }} radians, not by
-# {{ plain[0]:.0f }}.
+# interpolation keep the first, at {{ plain[0]:.0f }} radian a token, where interpolation has
+# {{ 1 / factor }}. With every rule but NTK the pairs that had not finished a turn stay within
+# the angles met in training.
 
 # %% [markdown] lang="zh" role="claim"
-# 四种规则都与 transformers 一致，误差不超过 10⁻⁵。它们都让最后一对的频率降到 {{ factor:.0f }} 分之一；除了插值，第一对都不变。用插值、YaRN 和 Llama 3 时，没转完一圈的对都留在训练时见过的角度之内。插值的代价是：从一个词元到下一个，第一对只转 {{ step_of_first }} 弧度，而不是 {{ plain[0]:.0f }} 弧度。
-
-# %% [markdown] lang="en"
-# Two remarks. YaRN's factor multiplies cosines and sines, so a turned vector is longer than
-# before: the rule "a turn keeps the length" is broken on purpose. LongRoPE has such a factor
-# too. And these rules only choose angles; a model usually needs some more training to make
-# good use of them.
-
-# %% [markdown] lang="zh"
-# 补充两点。YaRN 的因子乘在余弦和正弦上，所以转过的向量比原来长：“转动不改变长度”在这里是有意打破的。LongRoPE 也有这样一个因子。另外，这些规则只管选角度，模型通常还要再训练一段时间，才能用好它们。
+# 四种规则都与 transformers 一致，误差不超过 10⁻⁵。它们都让最后一对慢到原来的 1/{{ factor:.0f }}。第一对从一个词元到下一个转 {{ plain[0]:.0f }} 弧度，除了插值都不改变它，插值使它只转 {{ 1 / factor }} 弧度。除了 NTK，没转完一圈的对都留在训练时见过的角度之内。
 
 # %% check=true
-yarn = RotaryEncoding(128, layout="half-split", scaling=rules["YaRN"])
-vectors = torch.randn(1, 6, 128, generator=generator, dtype=torch.float64)
-long_q, long_k = yarn(vectors, vectors, torch.arange(6), torch.arange(6))
-growth = (long_q.norm(dim=-1) / vectors.norm(dim=-1)).mean().item()
-of_score = ((long_q * long_k).sum(-1) / vectors.square().sum(-1)).mean().item()
+yarn, x = RotaryEncoding(128, layout="half-split", scaling=rules["YaRN"]), torch.ones(1, 6, 128)
+growth = (yarn(x, x, six, six)[0].norm(dim=-1) / x.norm(dim=-1)).mean().item()
 assert math.isclose(growth, 0.1 * math.log(factor) + 1, rel_tol=1e-6)
-assert math.isclose(of_score, growth**2, rel_tol=1e-6)
 per_pair = {"short_factor": [1.0] * 64, "long_factor": [2.0] * 64}
 longrope = {"rope_type": "longrope", "factor": factor, **per_pair, **length}
 of_longrope = scaled_frequencies(128, scaling=longrope).attention_factor
 assert of_longrope > 1
 
 # %% [markdown] lang="en" role="claim"
-# With YaRN and the factor {{ factor:.0f }} every turned vector is {{ growth:.3f }} times as long,
-# and the score of a query with an equal key at its own place {{ of_score:.3f }} times as
-# large. LongRoPE's factor would be {{ of_longrope:.3f }}.
+# YaRN's attention factor breaks the rule that a turn keeps the length, on purpose: every
+# turned vector is {{ growth:.3f }} times as long, every score {{ growth**2:.3f }} times as large.
+# LongRoPE, which slows each pair by a number of its own, has such a factor too, here
+# {{ of_longrope:.3f }}.
 
 # %% [markdown] lang="zh" role="claim"
-# 用 YaRN、倍数为 {{ factor:.0f }} 时，每个转过的向量都是原来的 {{ growth:.3f }} 倍长；同一位置上，查询与相等的键的分数是原来的 {{ of_score:.3f }} 倍。LongRoPE 的因子会是 {{ of_longrope:.3f }}。
+# YaRN 的注意力因子有意打破了“转动不改变长度”：这里每个转过的向量都是原来的 {{ growth:.3f }} 倍长，分数于是都是原来的 {{ growth**2:.3f }} 倍。另一种规则 LongRoPE 给每一对单独规定放慢多少，也有这样一个因子，在这里会是 {{ of_longrope:.3f }}。
+
+# %% [markdown] lang="en"
+# The papers on these rules train their models further with the new angles, Chen et al. for
+# at most 1,000 steps.
+
+# %% [markdown] lang="zh"
+# 光选好角度还不够：提出这些规则的论文，都用新的角度把模型再训练了一段，Chen 等不超过 1,000 步。
 
 # %% [markdown] lang="en"
 # ## Turning a part of a head {#partial}
 #
-# Another matter, and not one of length: some models turn only some of the features. The
-# rest then carry content without any position. Three ways are in use:
-#
-# - the first features are turned, as a small head of their own (GPT-NeoX, GPT-J);
-# - all frequencies of the whole head are taken, and the slow ones are set to 0 (the rule
-#   "proportional" of Gemma 4);
-# - the last features are turned (DeepSeek-V2 and V3).
-#
-# In the half-split layout the first two do not even touch the same features.
+# This has nothing to do with length: some models turn only some of the features; the rest
+# carry content without position. GPT-NeoX, Gemma 4 and DeepSeek-V3 each choose other features
+# and speeds: see the [comparison](../differences.md#partial-rotation) and exercise 2.
 
 # %% [markdown] lang="zh"
 # ## 只转一个头的一部分 {#partial}
 #
-# 这是另一回事，与长度无关：有些模型只转动一部分特征，剩下的只装内容，不带位置。现有的做法有三种：
-#
-# - 转前面的特征，把它们当作一个小的头（GPT-NeoX、GPT-J）；
-# - 取整个头的频率，把慢的那些设为 0（Gemma 4 的规则“proportional”）；
-# - 转后面的特征（DeepSeek-V2 和 V3）。
-#
-# 在前后半配对下，前两种做法连转动哪些特征都不一样。
-
-# %%
-first = RotaryEncoding(16, layout="half-split", rotary_width=4)
-gemma = {"rope_type": "proportional", "partial_rotary_factor": 0.25}
-proportional = RotaryEncoding(16, layout="half-split", scaling=gemma)
-
-features = torch.ones(1, 1, 16)
-touched = {}
-for name, encode in (("first features", first), ("proportional", proportional)):
-    result, _ = encode(features, features, torch.tensor([9]), torch.tensor([9]))
-    touched[name] = (result != features).flatten().nonzero().flatten().tolist()
-    print(f"{name:15} turned: {touched[name]}")
-
-# %% check=true
-assert touched == {"first features": [0, 1, 2, 3], "proportional": [0, 1, 8, 9]}
-
-# %% [markdown] lang="en" role="claim"
-# A quarter of a head of width 16: the first rule turns the features
-# {{ touched["first features"] }}, the second {{ touched["proportional"] }}. All others stay
-# as they were, bit for bit.
-
-# %% [markdown] lang="zh" role="claim"
-# 维度为 16 的头，转四分之一：第一种做法转特征 {{ touched["first features"] }}，第二种转 {{ touched["proportional"] }}。其余的特征没有动过，与原来逐位相等。
+# 这是另一回事，与长度无关：有些模型只转动一部分维度，剩下的只装内容，不带位置。转哪几维、转多快，GPT-NeoX、Gemma 4 和 DeepSeek-V3 各有各的做法，见[比对](../differences.md#partial-rotation)和练习 2。
 
 # %% [markdown] lang="en"
 # ## Often said, not so {#not-so}
 #
 # !!! note "Often said, not so: RoPE pairs the neighbors x0 and x1"
-#     In one of two layouts it does. In the other, that of Llama in transformers, the partner
-#     of a feature stands half a head further on. What it costs to confuse them is shown
-#     [above](rope.md#layouts).
+#     In one of two layouts it does. What it costs to confuse them is shown
+#     [above](rope.md#wrong-layout).
 #
 # !!! note "Often said, not so: with RoPE, far keys count less"
-#     The score depends on the offset. How, is up to the query and the key. Take as key the
-#     query itself, turned on by 40 steps: now the best place to stand is 40 back.
+#     That is up to the query and the key. If all features of both are the same number, the
+#     score falls in waves, as in this picture. But take as key the query itself, turned on by
+#     40 steps: now the best place is 40 back.
 
 # %% [markdown] lang="zh"
 # ## 常见的误解 {#not-so}
 #
 # !!! note "常见的误解：RoPE 把相邻的 x0 和 x1 配成一对"
-#     两种配对方式里，只有一种是这样。在另一种里，也就是 transformers 的 Llama 里，与一个特征配对的是隔半个头的那个特征。两者弄混的代价，[上面](rope.md#layouts)已经看到了。
+#     两种配对方式里，只有一种是这样。两者弄混的代价，[上面](rope.md#wrong-layout)已经看到了。
 #
 # !!! note "常见的误解：用了 RoPE，远处的键就不重要"
-#     分数由偏移决定，至于怎样决定，要看查询和键。取查询本身，多转 40 步，当作键：这时分数最高的位置，正是往回 40 步。
+#     这要看查询和键。如果两者的每一维都是同一个数，分数就在起伏中下降，如下图。可是取查询本身，多转 40 步，当作键：这时分数最高的位置，正是往回 40 步。
+
+# %% hide=true
+figures.score_by_distance(width=64)
+
+# %% [markdown] lang="en" role="caption"
+# All features of query and key equal, in a head of width 64: the score as a share of the
+# score without any turn.
+
+# %% [markdown] lang="zh" role="caption"
+# 头的维度为 64，查询和键的各维都是同一个数：分数除以不转动时的分数。
 
 # %%
-wanted = 40
+wide, before = RotaryEncoding(64, layout="half-split"), torch.arange(201)
 query = torch.randn(1, 1, 64, generator=generator, dtype=torch.float64)
-wide = RotaryEncoding(64, layout="half-split")
-key = wide(query, query, torch.tensor([wanted]), torch.tensor([wanted]))[0]
-
-here, before = torch.tensor([200]), torch.arange(201)
-at_here, at_before = wide(query, key.expand(1, 201, 64), here, before)
-by_place = (at_here @ at_before.mT)[0, 0]
+key, _ = wide(query, query, torch.tensor([40]), torch.tensor([40]))
+at_200, at_before = wide(query, key.expand(1, 201, 64), torch.tensor([200]), before)
+by_place = (at_200 @ at_before.mT)[0, 0]
 best = 200 - by_place.argmax().item()
 print(f"best distance {best}: score {by_place[200 - best]:.1f}, at distance 0: {by_place[200]:.1f}")
 
 # %% check=true
-assert best == wanted and by_place[200] < 0.8 * by_place[200 - wanted]
-assert math.isclose(by_place[200 - wanted], query.square().sum(), rel_tol=1e-9)
+assert best == 40 and by_place[200] < 0.8 * by_place[200 - best]
+assert math.isclose(by_place[200 - best], query.square().sum(), rel_tol=1e-9)
 
 # %% [markdown] lang="en" role="claim"
-# For this pair the highest of {{ len(before) }} scores stands {{ best }} places back, not
-# beside the query. The small model above has learned the same for {{ back }} places.
+# The highest of {{ len(before) }} scores is {{ best }} places back. The small model above has
+# learned the same for {{ back }} places.
 
 # %% [markdown] lang="zh" role="claim"
-# 对这一对查询和键来说，{{ len(before) }} 个分数里最高的在往回 {{ best }} 个位置处，而不在查询旁边。上面的小模型学到的也是这种本事，只不过是 {{ back }} 个位置。
+# {{ len(before) }} 个分数里最高的在往回 {{ best }} 个位置处。上面的小模型学到的也是这种本事，只不过是 {{ back }} 个位置。
 
 # %% [markdown] lang="en"
 # ## In short {#summary}
 #
-# - RoPE turns queries and keys, pair by pair, by position times frequency. It adds nothing,
-#   has no parameters, and leaves values alone.
-# - Lengths stay, and a score depends on the offset $n - m$ alone.
+# - RoPE turns queries and keys, pair by pair, by position times frequency. It has no
+#   parameters, and leaves values alone.
+# - A turn keeps the length, and of the two positions only the offset $n - m$ shows in a score.
 # - Two layouts: neighbors or halves. To convert, reorder the rows of queries and keys, head by
-#   head, with biases and norms; never those of values.
+#   head, with biases and norms; no others.
 # - A cached key keeps its turn. A new token is turned by its own position.
 # - Compute angles in float32 or better.
-# - For longer texts, pairs are slowed: all of them, or the slow ones above all.
+# - For longer texts, pairs are slowed: all of them equally, or the slow ones most.
 #
 # The next lesson, [ALiBi](alibi.md), needs no rotation and no vector at all.
 
 # %% [markdown] lang="zh"
 # ## 小结 {#summary}
 #
-# - RoPE 把查询和键一对一对地转动，角度是位置乘频率。它什么都不加，没有参数，也不动值。
-# - 长度不变，分数只由偏移 $n - m$ 决定。
-# - 配对方式有两种：相邻，或前后半。转换权重时，逐个头重排查询和键的行，偏置和归一化权重也一起重排；值的行绝不能动。
+# - RoPE 把查询和键一对一对地转动，角度是位置乘频率。它没有参数，也不动值。
+# - 转动不改变向量的长度；两个位置对分数的影响，只有偏移 $n - m$。
+# - 配对方式有两种：相邻，或前后半。转换权重时，逐个头重排查询和键的行，偏置和归一化权重也一起重排；别的都不能动。
 # - 缓存里的键保持转过的样子，新词元按自己的位置转。
 # - 角度要用 float32 或更高的精度来算。
-# - 文本更长时，让一些对转得慢一点：或者全部，或者主要是慢的那些。
+# - 文本更长时，让各对转得慢一点：或者全都一样，或者越慢的放慢得越多。
 #
 # 下一课的 ALiBi（带线性偏置的注意力）不用转动，连向量也不用，见 [ALiBi](alibi.md)。
 
 # %% [markdown] lang="en"
 # ## In the papers {#papers}
 #
-# - Su et al., [RoFormer: Enhanced Transformer with Rotary Position Embedding](https://arxiv.org/abs/2104.09864),
-#   2021, section 3.2: the rotation, equations 14 to 16, and its cheap form, equation 34.
-# - Chen et al., [Extending Context Window of Large Language Models via Positional Interpolation](https://arxiv.org/abs/2306.15595),
-#   2023.
-# - Peng et al., [YaRN: Efficient Context Window Extension of Large Language Models](https://arxiv.org/abs/2309.00071),
-#   2023, which also writes down the NTK-aware rule.
+# - Su et al., [RoFormer](https://arxiv.org/abs/2104.09864), 2021, section 3.2: the rotation,
+#   equations 14 to 16, and its cheap form, equation 34.
+# - Chen et al., [arXiv 2306.15595](https://arxiv.org/abs/2306.15595), 2023: position
+#   interpolation.
+# - Peng et al., [YaRN](https://arxiv.org/abs/2309.00071), 2023, which also writes down the
+#   NTK-aware rule.
 # - Grattafiori et al., [The Llama 3 Herd of Models](https://arxiv.org/abs/2407.21783), 2024.
 
 # %% [markdown] lang="zh"
 # ## 延伸阅读 {#papers}
 #
-# - Su 等，[RoFormer: Enhanced Transformer with Rotary Position Embedding](https://arxiv.org/abs/2104.09864)，2021，第 3.2 节：转动见公式 14 到 16，省计算的写法见公式 34。
-# - Chen 等，[Extending Context Window of Large Language Models via Positional Interpolation](https://arxiv.org/abs/2306.15595)，2023。
-# - Peng 等，[YaRN: Efficient Context Window Extension of Large Language Models](https://arxiv.org/abs/2309.00071)，2023，其中也写出了 NTK-aware 的规则。
+# - Su 等，[RoFormer](https://arxiv.org/abs/2104.09864)，2021，第 3.2 节：转动见公式 14 到 16，省计算的写法见公式 34。
+# - Chen 等，[arXiv 2306.15595](https://arxiv.org/abs/2306.15595)，2023：位置插值。
+# - Peng 等，[YaRN](https://arxiv.org/abs/2309.00071)，2023，其中也写出了 NTK-aware 的规则。
 # - Grattafiori 等，[The Llama 3 Herd of Models](https://arxiv.org/abs/2407.21783)，2024。
 
 # %% [markdown] lang="en"
@@ -1105,7 +867,7 @@ assert math.isclose(by_place[200 - wanted], query.square().sum(), rel_tol=1e-9)
 # %% [markdown] lang="zh"
 # ## 练习 {#exercises}
 #
-# **1.** 手算：特征 $(1, 0, 1, 0)$ 在位置 2，相邻配对，维度 4。两个角度各是多少？结果是什么？
+# **1.** 手算：向量 $(1, 0, 1, 0)$ 在位置 2，相邻配对，维度 4。两个角度各是多少？结果是什么？
 #
 # ??? question "答案"
 #     频率是 1 和 $10000^{-2/4} = 1/100$，所以角度是 2 和 0.02。数对 $(1, 0)$ 变成余弦和正弦，结果就是 $(\cos 2, \sin 2, \cos 0.02, \sin 0.02)$。
@@ -1126,31 +888,46 @@ assert torch.allclose(result[0, 0], expected, rtol=0, atol=1e-6)
 # 四个数与答案一致。
 
 # %% [markdown] lang="en"
-# **2.** Predict the shapes: positions `[B, S]` = [2, 5], a head of width 64 of which 32
-# features are turned. What is the shape of the cosines? Does it contain the number of heads?
+# **2.** A quarter of a head of width 16 is turned, half-split. (a) At positions of shape
+# [2, 5], what is the shape of the cosines? Does it contain the number of heads? (b) GPT-NeoX
+# turns the first features, as a small head of their own. Gemma 4's rule "proportional" takes
+# the frequencies of the whole head and sets the slow ones to 0. Which features turn in each?
 #
 # ??? question "Answer"
-#     One cosine for each pair: 16 of them, `[2, 5, 16]`. Heads do not occur: all heads turn
-#     alike.
+#     (a) One cosine for each pair: two of them, `[2, 5, 2]`. Heads do not occur: all heads
+#     turn alike. (b) The small head is features 0 to 3. In the whole head 0 pairs with 8,
+#     1 with 9 and so on, and the two fast pairs turn: 0, 1, 8, 9.
 
 # %% [markdown] lang="zh"
-# **2.** 预测形状：位置的形状 `[B, S]` 是 [2, 5]，头的维度是 64，其中 32 个特征要转动。余弦的形状是什么？里面有头的数目吗？
+# **2.** 头的维度是 16，转四分之一，前后半配对。（a）位置的形状是 [2, 5]，余弦的形状是什么？里面有头的数目吗？（b）GPT-NeoX 转前面的几维，把它们当作一个小的头；Gemma 4 的规则“proportional”取整个头的频率，把慢的那些设为 0。两种做法各转哪几维？
 #
 # ??? question "答案"
-#     每一对一个余弦，共 16 个，所以是 `[2, 5, 16]`。里面没有头的数目：所有的头转得一样。
+#     （a）每一对一个余弦，共两个，所以是 `[2, 5, 2]`。里面没有头的数目：所有的头转得一样。（b）小的头就是第 0 到 3 维。在整个头里，0 与 8 配对，1 与 9 配对，依此类推，转的是最快的两对：0、1、8、9。
 
 # %%
-cosines = rotation(torch.arange(5).expand(2, 5), frequencies(32)).cos
-cosines.shape
+first = RotaryEncoding(16, layout="half-split", rotary_width=4)
+gemma = {"rope_type": "proportional", "partial_rotary_factor": 0.25}
+proportional = RotaryEncoding(16, layout="half-split", scaling=gemma)
+cosines = rotation(torch.arange(5).expand(2, 5), first.frequencies()).cos
+print("cosines", list(cosines.shape))
+
+ones, touched = torch.ones(1, 1, 16), {}
+for name, encode in (("first features", first), ("proportional", proportional)):
+    result, _ = encode(ones, ones, torch.tensor([9]), torch.tensor([9]))
+    touched[name] = (result != ones).flatten().nonzero().flatten().tolist()
+    print(f"{name:15} turned: {touched[name]}")
 
 # %% check=true hide=true
-assert cosines.shape == (2, 5, 16)
+assert cosines.shape == (2, 5, 2)
+assert touched == {"first features": [0, 1, 2, 3], "proportional": [0, 1, 8, 9]}
 
 # %% [markdown] lang="en" role="claim"
-# The shape is {{ list(cosines.shape) }}.
+# The shape is `{{ list(cosines.shape) }}`. The first rule turns the features
+# `{{ touched["first features"] }}`, the second `{{ touched["proportional"] }}`; all others stay
+# as they were, bit for bit.
 
 # %% [markdown] lang="zh" role="claim"
-# 形状是 {{ list(cosines.shape) }}。
+# 形状是 `{{ list(cosines.shape) }}`。第一种做法转 `{{ touched["first features"] }}` 这几维，第二种转 `{{ touched["proportional"] }}`；其余各维没有动过，与原来逐位相等。
 
 # %% [markdown] lang="en"
 # **3.** Find the fault: somebody has queries as `[B, S, H, d]`, straight from the projection,
@@ -1158,8 +935,8 @@ assert cosines.shape == (2, 5, 16)
 #
 # ??? question "Answer"
 #     The sequence must come after the heads, `[B, H, S, d]`. Otherwise each head is turned
-#     by its own number. Where S and H differ, the shapes tell; where they are equal, nothing
-#     does. Remedy: `q.transpose(1, 2)`.
+#     by its own number. If S and H differ, the shapes give the mistake away; if they are
+#     equal, nothing does. Remedy: `q.transpose(1, 2)`.
 
 # %% [markdown] lang="zh"
 # **3.** 找错。有人拿到的查询形状是 `[B, S, H, d]`，刚从投影层出来，就连同位置 0 到 S − 1 一起交给 RoPE。
@@ -1172,47 +949,101 @@ not_yet = torch.randn(2, 5, 3, 8)  # [B, S, H, d]
 rope(not_yet, not_yet, torch.arange(5), torch.arange(5))
 
 # %% [markdown] lang="en"
-# **4.** Find the fault: a converter reorders all rows of the query's weight at once,
-# `weight[feature_order(n_heads * head_width, ...)]`, and the keys' likewise. Why does that ruin
-# the scores?
+# **4.** Find the fault in each converter: (a) it reorders the rows of the queries alone;
+# (b) those of queries, keys and values; (c) all rows of the queries at once,
+# `weight[feature_order(n_heads * head_width, ...)]`.
 #
 # ??? question "Answer"
-#     That order mixes the heads: features of one head land in another. The rows must be
-#     reordered inside each head.
+#     (a) Query and key disagree about the order of their features. (b) Values are not turned,
+#     and the output projection expects their features in the old order. (c) That order mixes
+#     the heads: features of one head land in another. None of them raises an error.
 
 # %% [markdown] lang="zh"
-# **4.** 找错。某个转换程序把查询权重的所有行一次重排，`weight[feature_order(n_heads * head_width, ...)]`，键也这样做。分数为什么全错了？
+# **4.** 找出每个转换程序的错：（a）只重排查询的行；（b）查询、键和值的行都重排；（c）把查询的所有行一次重排，`weight[feature_order(n_heads * head_width, ...)]`。
 #
 # ??? question "答案"
-#     这样重排把各个头混在一起了：一个头的特征跑到了另一个头里。只能在每个头内部重排。
+#     （a）查询和键各维的次序对不上了。（b）值不转动，输出投影要求值的各维保持原来的次序。（c）这样把各个头混在一起了：一个头的某些维跑到了另一个头里。三个都不会报错。
+
+# %%
+from tokpos.rope_layout import feature_order
+
+
+def by_head(rows):
+    return convert_rows(rows, len(rows) // 16, 16, **ways)
+
+
+def at_once(rows):
+    return rows[feature_order(len(rows), **ways)]
+
+
+converters = {
+    "queries and keys": {"query": by_head, "key": by_head},
+    "queries alone": {"query": by_head},
+    "values too": {"query": by_head, "key": by_head, "value": by_head},
+    "all rows at once": {"query": at_once, "key": by_head},  # there is one head of keys
+}
+off = {}
+for name, reorder in converters.items():
+    weights = model.state_dict()
+    for each in [key for key in weights if key.split(".")[1] in reorder]:
+        weights[each] = reorder[each.split(".")[1]](weights[each])
+    off[name] = (half_split(weights)(ids) - model(ids)).abs().max().item()
+    print(f"{name:17} logits off by up to {off[name]:.0f}")
+
+# %% check=true hide=true
+assert off["queries and keys"] < 1e-3
+assert all(by > 1 for name, by in off.items() if name != "queries and keys")
+
+# %% [markdown] lang="en" role="claim"
+# Only the converter that reorders queries and keys, head by head, keeps the logits of the
+# trained model.
+
+# %% [markdown] lang="zh" role="claim"
+# 只有逐个头地重排查询和键，得到的 logits 才与训练好的模型相同。
+
+# %% [markdown] lang="en"
+# **5.** Some models normalize queries and keys before the turn, with a weight for each
+# feature. What else must a converter reorder?
+#
+# ??? question "Answer"
+#     These $d$ weights, in the same order as the rows. Otherwise features are multiplied by
+#     the weights of others.
+
+# %% [markdown] lang="zh"
+# **5.** 有些模型在转动之前先把查询和键归一化，每一维各有一个权重。转换程序还要重排什么？
+#
+# ??? question "答案"
+#     这 $d$ 个权重，次序与行的次序一样，否则有的维乘的就是别的维的权重。
 
 
 # %%
-def scores_of_heads(layout, q_rows, k_rows):
-    """Scores of two heads of width 8."""
-    heads = [(tokens @ rows.T).unflatten(-1, (2, 8)).transpose(0, 1) for rows in (q_rows, k_rows)]
-    q, k = RotaryEncoding(8, layout=layout)(*heads, torch.arange(9), torch.arange(9))
+tokens, nine = torch.randn(9, 16, generator=generator), torch.arange(9)
+rows, norm = torch.randn(2, 8, 16, generator=generator), torch.rand(8, generator=generator) + 0.5
+
+
+def normalized_scores(layout, q_rows, k_rows, norm):
+    """Scores of one head whose queries and keys are normalized before the turn."""
+    q, k = (nn.functional.rms_norm(tokens @ rows.T, (8,), norm) for rows in (q_rows, k_rows))
+    q, k = RotaryEncoding(8, layout=layout)(q[None], k[None], nine, nine)
     return q @ k.mT
 
 
-q_rows, k_rows = torch.randn(2, 16, 16, generator=generator)
-meant = scores_of_heads("interleaved", q_rows, k_rows)
-by_head = scores_of_heads("half-split", *(convert_rows(r, 2, 8, **ways) for r in (q_rows, k_rows)))
-all_rows = feature_order(16, **ways)
-at_once = scores_of_heads("half-split", q_rows[all_rows], k_rows[all_rows])
-print("head by head, the same scores:    ", torch.allclose(by_head, meant, rtol=0, atol=1e-3))
-print("all rows at once, the same scores:", torch.allclose(at_once, meant, rtol=0, atol=1e-3))
+*moved, moved_norm = (convert_rows(each, 1, 8, **ways) for each in (*rows, norm))
+before = normalized_scores("interleaved", *rows, norm)
+for name, used in (("reordered too", moved_norm), ("left as they are", norm)):
+    change = (normalized_scores("half-split", *moved, used) - before).abs().max()
+    print(f"weights {name:17} the same scores: {bool(change < 1e-4)}")
 
 # %% check=true hide=true
-assert torch.allclose(by_head, meant, rtol=0, atol=1e-3)
-assert (at_once - meant).abs().max() > 1
+after = normalized_scores("half-split", *moved, moved_norm)
+assert torch.allclose(after, before, rtol=0, atol=1e-4) and change > 0.1
 
 # %% [markdown] lang="en" role="claim"
-# Converted head by head, both heads score as before. With all rows reordered at once they do
-# not.
+# With the normalization's weights reordered as well, the scores stay as they were; without
+# that, they change.
 
 # %% [markdown] lang="zh" role="claim"
-# 逐个头转换，两个头的分数都与原来相同；所有行一次重排，就不同了。
+# 归一化的权重也重排，分数不变；不重排，分数就变了。
 
 # %% [markdown] lang="en"
 # ## Quiz {#quiz}
@@ -1262,7 +1093,7 @@ def kept_by(name, pair):
 #
 # - {{ asked_shape == [2, 3, 5, 4] }} `[2, 3, 5, 4]`
 #
-#     一共 4 对，所以有 4 个角度，但特征仍是 8 个。
+#     一共 4 对，所以有 4 个角度，但维度仍是 8。
 
 # %% [markdown] lang="en" role="quiz"
 # A query at position 10 and a key at position 7 have some score. The same two vectors score
@@ -1299,38 +1130,38 @@ def kept_by(name, pair):
 # Weights in the interleaved layout are to run in half-split code. Whose rows must be
 # reordered?
 #
-# - {{ right["queries and keys"] > 0.95 }} Those of queries and keys
+# - {{ off["queries and keys"] < 1e-3 }} Those of queries and keys
 #
 #     Both are turned, and their dot product must stay what it was.
 #
-# - {{ right["queries alone"] > 0.95 }} Those of queries
+# - {{ off["queries alone"] < 1e-3 }} Those of queries
 #
 #     Then query and key disagree about the order of their features.
 #
-# - {{ right["queries, keys and values"] > 0.95 }} Those of queries, keys and values
+# - {{ off["values too"] < 1e-3 }} Those of queries, keys and values
 #
 #     Values are not turned. The output projection expects their features in the old order.
 
 # %% [markdown] lang="zh" role="quiz"
 # 按相邻配对训练的权重，要用在前后半配对的代码里。要重排哪些行？
 #
-# - {{ right["queries and keys"] > 0.95 }} 查询和键的行
+# - {{ off["queries and keys"] < 1e-3 }} 查询和键的行
 #
 #     两者都要转动，而且它们的点积必须不变。
 #
-# - {{ right["queries alone"] > 0.95 }} 查询的行
+# - {{ off["queries alone"] < 1e-3 }} 查询的行
 #
-#     这样查询和键的特征次序就对不上了。
+#     这样查询和键各维的次序就对不上了。
 #
-# - {{ right["queries, keys and values"] > 0.95 }} 查询、键和值的行
+# - {{ off["values too"] < 1e-3 }} 查询、键和值的行
 #
-#     值不转动，而输出投影要求值的特征保持原来的次序。
+#     值不转动，而输出投影要求值的各维保持原来的次序。
 
 # %% [markdown] lang="en" role="quiz"
 # The model runs in bfloat16. Which way of computing the cosines is good enough at position
 # 100,000?
 #
-# - {{ error["float64, rounded to bfloat16 at the end"] < 0.01 }} Angles in float64, cosines rounded at the end
+# - {{ worst(finished) < 0.01 }} Angles in float64, cosines rounded at the end
 #
 #     Only the finished cosine is rounded, and it lies between −1 and 1.
 #
@@ -1345,7 +1176,7 @@ def kept_by(name, pair):
 # %% [markdown] lang="zh" role="quiz"
 # 模型用 bfloat16 运行。位置到了 100,000，怎样计算余弦才够准？
 #
-# - {{ error["float64, rounded to bfloat16 at the end"] < 0.01 }} 角度用 float64，最后才把余弦舍入
+# - {{ worst(finished) < 0.01 }} 角度用 float64，最后才把余弦舍入
 #
 #     只有算好的余弦被舍入，而它在 −1 和 1 之间。
 #
@@ -1370,7 +1201,7 @@ def kept_by(name, pair):
 #
 # - {{ not kept_by("YaRN", 0) }} YaRN
 #
-#     The fastest pair turns hundreds of times in the training, so it is kept.
+#     The fastest pair turns hundreds of times during training, so it is kept.
 
 # %% [markdown] lang="zh" role="quiz"
 # 哪种规则连最快的一对也改变，使得从一个词元到下一个词元转过的角度变了？

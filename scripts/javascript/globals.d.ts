@@ -30,7 +30,6 @@ interface Kit {
   widget(widget: Widget): void;
   widgets: { [name: string]: Widget };
   data: { [name: string]: string };
-  forget(): void;
   html: Make;
   svg: Make;
   cells(

@@ -55,17 +55,27 @@ def _catalogue(path: Path) -> dict[str, str]:
 
 
 def say(english: str, language: str, speaker: str, /, **values: object) -> str:
-    """The words of `language` for `english`, with `values` put into its braces."""
-    words = english
+    """The words of `language` for `english`, with `values` put into its braces.
+
+    The marks between the items of a list, in a value, become those of the language.
+    """
+    words, marks = english, {", ": ", ", "; ": "; "}
     if known_language(language) != SOURCE_LANGUAGE:
         path = CATALOGUES / f"{language}.json"
+        catalogue = _catalogue(path)
+        marks = {mark: catalogue.get(mark, mark) for mark in marks}
         try:
-            words = _catalogue(path)[english]
+            words = catalogue[english]
         except KeyError:
             raise MissingWordError(
                 f"{speaker} in language {language!r}: words/{path.name} has no entry "
                 f"for {english!r}"
             ) from None
+    for name, value in values.items():
+        if isinstance(value, str):
+            for mark, own in marks.items():
+                value = value.replace(mark, own)
+            values[name] = value
     return words.format(**values) if values else words
 
 

@@ -351,9 +351,9 @@ class ByteBPE:
             return data.decode()
         except UnicodeDecodeError as error:
             raise ValueError(
-                f"ids must stand for whole characters; got the bytes "
-                f"{data[error.start : error.end].hex(' ')} at {error.start} of {len(data)}, "
-                f"which are none (decode_bytes gives them)"
+                f"ids must stand for whole characters; the bytes "
+                f"{data[error.start : error.end].hex(' ')} (at byte {error.start} of {len(data)}) "
+                f"are none; decode_bytes returns the bytes as they are"
             ) from None
 
 

@@ -202,7 +202,7 @@ def check_tied(embedding: nn.Module, head: nn.Module) -> None:
     TypeError
         One of the two has no parameter named ``weight``.
     RuntimeError
-        The tie is lost. The message says how far apart the two matrices are.
+        The tie is lost. The message says in how many rows the two matrices differ.
 
     Examples
     --------

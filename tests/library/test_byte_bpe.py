@@ -168,7 +168,7 @@ def test_work_grows_with_the_length_alone():
         (
             lambda b: b.decode([45379]),
             ValueError,
-            "whole characters; got the bytes e7 8b at 0 of 2",
+            r"whole characters; the bytes e7 8b \(at byte 0 of 2\) are none",
         ),
         (lambda b: to_bytes("a猫"), ValueError, "one for each byte; got '猫'"),
         (lambda b: ByteBPE([("a", "b"), ("ab", "cd")]), ValueError, "got 'cd' at 1"),

@@ -70,7 +70,7 @@
       for (const [each, name] of roles.entries()) {
         for (const [column, cell] of rows[each].all[0].entries()) {
           const row = name === "normalized" ? "normalized" : "sum";
-          cell.addEventListener("pointerenter", () => place.set({ row, column }));
+          cell.addEventListener("pointermove", () => place.set({ row, column }));
         }
       }
       stage.append(

@@ -117,7 +117,7 @@
                     const element = all.length;
                     const cell = html(
                       "td",
-                      { onpointerenter: point && (() => point(element)) },
+                      { onpointermove: point && (() => point(element)) },
                       String(element),
                     );
                     all.push(cell);

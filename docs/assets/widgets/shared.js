@@ -34,10 +34,7 @@
  */
 
 (() => {
-  if (window.tokpos) {
-    window.tokpos.forget();
-    return;
-  }
+  if (window.tokpos) return;
 
   const SVG = "http://www.w3.org/2000/svg";
   const STEP = 1100; // milliseconds between two steps of "show me"
@@ -186,6 +183,7 @@
           event.type === "pointerdown",
         );
       };
+      picture.addEventListener("mousedown", (/** @type {Event} */ event) => event.preventDefault());
       picture.addEventListener("pointerdown", move);
       picture.addEventListener("pointermove", move);
     }
@@ -436,9 +434,15 @@
     draw();
   }
 
-  /** Let go of the widgets of pages that were left. */
+  /**
+   * Empty the widgets of pages that were left. Material holds on to every page that was shown; the
+   * parts of a widget and their listeners need not stay with it.
+   */
   function forget() {
-    for (const root of [...mounted.keys()]) if (!root.isConnected) mounted.delete(root);
+    for (const root of [...mounted.keys()].filter((root) => !root.isConnected)) {
+      root.replaceChildren();
+      mounted.delete(root);
+    }
   }
 
   /** @param {Widget} widget */
@@ -454,11 +458,12 @@
     for (const { draw } of mounted.values()) draw();
   }).observe(document.body, { attributeFilter: ["data-md-color-scheme"] });
 
+  document$.subscribe(forget);
+
   window.tokpos = {
     widget,
     widgets: {},
     data: {},
-    forget,
     html,
     svg,
     cells,
