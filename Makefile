@@ -2,7 +2,7 @@
 
 PORT ?= 8000
 python := .venv/bin/python
-npm := PATH="$(CURDIR)/.venv/bin:$$PATH" npm --prefix scripts/javascript
+npm := PATH="$(CURDIR)/.venv/bin:$$PATH" NODE_USE_SYSTEM_CA=1 npm --prefix scripts/javascript
 
 export PYTHONPATH := src
 export PYTHONUNBUFFERED := 1
@@ -63,7 +63,7 @@ clean:  ## remove everything that was made, .venv included
 	rm -rf .venv scripts/javascript/node_modules site .site-* figures .cache .hypothesis .mypy_cache .pytest_cache .ruff_cache
 
 scripts/javascript/node_modules: scripts/javascript/package-lock.json | for-tests
-	@$(npm) ci --silent --no-audit --no-fund
+	@$(npm) ci --loglevel=error --no-audit --no-fund
 	@touch $@
 
 for-site:

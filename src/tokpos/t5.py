@@ -34,7 +34,7 @@ def t5_bucket_starts(buckets: int, max_distance: int = 128) -> list[int]:
     buckets
         Number n of buckets of one direction, at least 2.
     max_distance
-        Where the logarithm ends: from here on all distances are in the last bucket.
+        Where the logarithm ends. The last bucket begins before it (`t5_bucket_starts`).
 
     Returns
     -------

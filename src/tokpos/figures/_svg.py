@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import base64
 import hashlib
+import io
 import re
 from xml.sax.saxutils import quoteattr
+
+import numpy as np
+from PIL import Image
 
 from tokpos.figures._palette import as_variable
 
@@ -16,6 +21,9 @@ _ID = re.compile(r' id="([^"]*)"')
 _REFERENCE = re.compile(r'(href="#|url\(#)([^")]*)')
 _COLOR = re.compile(r"#[0-9a-f]{6}(?=[;\"])")
 _IMAGE = re.compile(r"<image [^>]*/>")
+_PIXELS = re.compile(r"(?<=data:image/png;base64,)[^\"]*")
+_PATH = re.compile(r'(?<= d=")[^"]*')
+_LONG = re.compile(r"-?\d+\.\d{3,}")
 
 
 def tidy(svg: str, name: str, alt: str) -> str:
@@ -30,6 +38,8 @@ def tidy(svg: str, name: str, alt: str) -> str:
         raise ValueError(f"figure {name!r}: not an SVG of matplotlib")
     body = _UNWANTED.sub("", svg[root.end() :])
     body = _own_ids(body, name)
+    body = _PATH.sub(lambda path: _LONG.sub(_hundredths, path[0]), body)
+    body = _PIXELS.sub(_with_palette, body)
     body = re.sub(r"\s*\n\s*", "\n", body.replace("xlink:href", "href")).strip()
     width, height = (f"{float(number):g}" for number in root.groups())
     return (
@@ -37,6 +47,25 @@ def tidy(svg: str, name: str, alt: str) -> str:
         f'role="img" aria-label={quoteattr(alt)} width="{width}" height="{height}" '
         f'viewBox="0 0 {width} {height}" stroke-linejoin="round" stroke-linecap="butt">\n{body}'
     )
+
+
+def _hundredths(number: re.Match[str]) -> str:
+    """A coordinate to a hundredth of a pixel."""
+    return f"{float(number[0]):.2f}".rstrip("0").rstrip(".")
+
+
+def _with_palette(pixels: re.Match[str]) -> str:
+    """The same picture with a byte for each pixel, where it has few colors."""
+    picture = Image.open(io.BytesIO(base64.b64decode(pixels[0]))).convert("RGBA")
+    shape = (picture.height, picture.width)
+    colors, places = np.unique(np.asarray(picture).reshape(-1, 4), axis=0, return_inverse=True)
+    if len(colors) > 256 or (colors[:, 3] < 255).any():
+        return pixels[0]
+    few = Image.fromarray(places.reshape(shape).astype(np.uint8), "P")
+    few.putpalette(colors[:, :3].tobytes())
+    written = io.BytesIO()
+    few.save(written, "PNG", optimize=True)
+    return base64.b64encode(written.getvalue()).decode()
 
 
 def _own_ids(body: str, name: str) -> str:

@@ -34,8 +34,17 @@ def _cosines(rows: Tensor) -> Tensor:
     return (unit @ unit.T).float()
 
 
+def _drawn(similarities: Tensor) -> Tensor:
+    """A map for the eye, which a page can carry: at most 256 pixels wide, in 65 colors."""
+    block = -(-len(similarities) // 256)
+    means = F.avg_pool2d(similarities[None, None], block, ceil_mode=True)[0, 0]
+    return (32 * means).round() / 32
+
+
 def similarity_maps(table: Tensor) -> Figure:
     """Cosine similarity of positions: a learned table on the left, sinusoids on the right.
+
+    Of more than 256 positions the picture shows means of neighbors.
 
     Parameters
     ----------
@@ -67,7 +76,14 @@ def similarity_maps(table: Tensor) -> Figure:
             (0.575, "sinusoidal", computed),
         ):
             axes = sheet.add_axes((left, 0.27, 0.4, 0.594))
-            axes.imshow(values.numpy(), cmap=scale, vmin=-1, vmax=1, interpolation="none")
+            axes.imshow(
+                _drawn(values).numpy(),
+                cmap=scale,
+                vmin=-1,
+                vmax=1,
+                interpolation="none",
+                extent=(-0.5, length - 0.5, length - 0.5, -0.5),
+            )
             axes.spines[:].set_visible(False)
             axes.set_title(canvas.say(words), loc="left")
             axes.set(xticks=[0, length - 1], yticks=[0, length - 1])

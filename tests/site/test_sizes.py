@@ -1,0 +1,42 @@
+"""How much a reader of a lesson has to load, as a web server sends it: gzipped."""
+
+from __future__ import annotations
+
+import gzip
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.site.conftest import collected
+
+KIB = 1024
+PAGE, WITH_FIGURES, STYLES_AND_SCRIPTS = 60 * KIB, 200 * KIB, 120 * KIB
+
+_FIGURE = re.compile(r'<svg [^>]*role="img".*?</svg>', re.DOTALL)
+_DATA = re.compile(r'<template class="data">.*?</template>', re.DOTALL)
+_LOADED = re.compile(r'<(?:link rel="stylesheet" href|script src)="([^"?]+)')
+
+
+def gzipped(text: bytes) -> int:
+    return len(gzip.compress(text, mtime=0))
+
+
+@pytest.mark.parametrize("language", ["", "zh/"])
+def test_a_lesson_is_light(site: Path, language: str) -> None:
+    """The page, the page with its figures, and its styles and scripts; no data of widgets."""
+    pages = sorted((site / language / "lessons").glob("*.html"))
+    assert len(pages) >= 14
+    with collected() as problems:
+        for page in pages:
+            html = _DATA.sub("", page.read_text(encoding="utf-8"))
+            bare = _FIGURE.sub("", html)
+            loaded = [(page.parent / name).read_bytes() for name in _LOADED.findall(html)]
+            assert len(loaded) > 10
+            for what, size, limit in (
+                ("the page without its figures", gzipped(bare.encode()), PAGE),
+                ("the page", gzipped(html.encode()), WITH_FIGURES),
+                ("styles and scripts", sum(map(gzipped, loaded)), STYLES_AND_SCRIPTS),
+            ):
+                if size > limit:
+                    problems.append(f"{page.stem}: {what}: {size / KIB:.1f} KiB of {limit // KIB}")
