@@ -2,13 +2,13 @@
 
 PORT ?= 8000
 python := .venv/bin/python
-npm := PATH="$(CURDIR)/.venv/bin:$$PATH" NODE_USE_SYSTEM_CA=1 npm --prefix scripts/javascript
+node := PATH="$(CURDIR)/.venv/bin:$$PATH" NODE_USE_SYSTEM_CA=1
 
 export PYTHONPATH := src
 export PYTHONUNBUFFERED := 1
 export NO_MKDOCS_2_WARNING := 1# Material's notice about MkDocs 2, which the locks exclude
 
-.PHONY: help serve site test check bench bench-site reproduce mutants figures reviewed translations lock update numbers clean for-site for-tests
+.PHONY: help serve site test check bench bench-site budget reproduce mutants figures reviewed translations lock update numbers clean for-site for-tests
 
 help:  ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1\t\2/p' Makefile | expand -t 20
@@ -27,13 +27,16 @@ check: for-tests scripts/javascript/node_modules  ## style, types, the structure
 	@$(python) -m ruff format --check --quiet
 	@$(python) -m mypy
 	@$(python) -m scripts.structure
-	@$(npm) run --silent check
+	@$(node) npm --prefix scripts/javascript run --silent check
 
 bench: for-site  ## cost beside the limit and other libraries (ROW=rope CHECK=1 KEEP=1)
 	@$(python) -W ignore -m scripts.bench $(if $(ROW),--row $(ROW)) $(if $(CHECK),--check) $(if $(KEEP),--keep)
 
 bench-site: for-site  ## cost of building and serving the site, beside plain MkDocs (CHECK=1 KEEP=1)
 	@$(python) -m scripts.bench_site $(if $(CHECK),--check) $(if $(KEEP),--keep)
+
+budget: for-tests site scripts/budget/node_modules  ## how soon pages are there, how well they are made (ARGS="--pages lessons")
+	@$(node) $(python) -m scripts.budget $(ARGS)
 
 reproduce: for-site  ## build this commit in unlike ways and compare every byte
 	@$(python) -m scripts.reproduce
@@ -60,10 +63,10 @@ numbers: for-site  ## what the last update has changed on the pages, old and new
 	@$(python) -m scripts.numbers --since .cache/before-update.json
 
 clean:  ## remove everything that was made, .venv included
-	rm -rf .venv scripts/javascript/node_modules site .site-* figures .cache .hypothesis .mypy_cache .pytest_cache .ruff_cache
+	rm -rf .venv scripts/*/node_modules site .site-* figures .cache .hypothesis .mypy_cache .pytest_cache .ruff_cache
 
-scripts/javascript/node_modules: scripts/javascript/package-lock.json | for-tests
-	@$(npm) ci --loglevel=error --no-audit --no-fund
+scripts/%/node_modules: scripts/%/package-lock.json | for-tests
+	@$(node) npm --prefix $(@D) ci --loglevel=error --no-audit --no-fund
 	@touch $@
 
 for-site:

@@ -1,0 +1,1 @@
+"""What a page costs its reader, beside what it may: `make budget`."""
