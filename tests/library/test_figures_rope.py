@@ -8,6 +8,7 @@ import re
 import pytest
 import torch
 
+from tests.library.alt_text import alt
 from tokpos.figures import languages, rope
 from tokpos.rope_layout import feature_order
 from tokpos.rope_scaling import scaled_frequencies
@@ -26,7 +27,7 @@ def test_the_angle_between_follows_the_offset():
     figure = rope.turning(moments=((1, 4), (11, 14), (3, 3)), speed=0.25)
     apart = [math.degrees(0.45 + 0.25 * offset) for offset in (3, 3, 0)]
     for language in languages():
-        shown = numbers(figure.alt(language))
+        shown = numbers(alt(figure, language))
         assert shown[6:9] == [round(angle, 1) for angle in apart]
 
 
@@ -34,7 +35,7 @@ def test_the_angle_between_follows_the_offset():
 def test_the_second_row_is_the_order_of_the_layouts(width):
     order = feature_order(width, "interleaved", "half-split").tolist()
     for language in languages():
-        assert ", ".join(f"x{i}" for i in order) in rope.layouts(width).alt(language)
+        assert ", ".join(f"x{i}" for i in order) in alt(rope.layouts(width), language)
 
 
 def test_pairs_are_slowed_where_the_figure_says():
@@ -53,10 +54,10 @@ def test_pairs_are_slowed_where_the_figure_says():
 def test_the_score_is_the_mean_of_the_cosines():
     near, far = (torch.cos(n * frequencies(64)).mean().item() for n in (8, 256))
     for language in languages():
-        shown = numbers(rope.score_by_distance().alt(language))
+        shown = numbers(alt(rope.score_by_distance(), language))
         assert {round(near, 2), round(far, 2)} <= set(shown)
 
 
 def test_the_followed_cell_is_named():
     for language in languages():
-        assert {2.0, 3.0, 8.0, 4.0} <= set(numbers(rope.image_grid().alt(language)))
+        assert {2.0, 3.0, 8.0, 4.0} <= set(numbers(alt(rope.image_grid(), language)))

@@ -7,6 +7,7 @@ import re
 
 import pytest
 
+from tests.library.alt_text import alt
 from tokpos.bpe_training import train_bpe
 from tokpos.byte_bpe import gpt2
 from tokpos.figures import languages, tokens
@@ -29,7 +30,7 @@ def test_the_road_shows_the_ids_of_its_sentence(text):
     found = bert_base_uncased().encode(text)
     figure = tokens.text_to_ids(text)
     for language in languages():
-        assert ", ".join(map(str, found.ids)) in figure.alt(language)
+        assert ", ".join(map(str, found.ids)) in alt(figure, language)
     shown = drawn_words(figure)
     assert [word for word in shown if word in map(str, found.ids)] == [*map(str, found.ids)]
     assert {f"{start}–{end}" for start, end in found.offsets if end} <= set(shown)
@@ -51,8 +52,8 @@ def test_the_tree_ends_in_the_ids_of_gpt_2(text):
     figure = tokens.bytes_and_merges(text)
     ids = [str(number) for number in gpt2().encode(text).ids]
     for language in languages():
-        assert ", ".join(ids) in figure.alt(language)
-        assert text.encode().hex(" ") in figure.alt(language)
+        assert ", ".join(ids) in alt(figure, language)
+        assert text.encode().hex(" ") in alt(figure, language)
     assert drawn_words(figure)[-len(ids) - 1 : -1] == ids
 
 
@@ -61,7 +62,7 @@ def test_the_merges_are_those_of_the_trainer():
     training = train_bpe(corpus, 4)
     assert "喜欢" in training.vocabulary
     for language in languages():
-        counts = re.findall(r"\((\d+)×\)", tokens.learned_merges(merges=4).alt(language))
+        counts = re.findall(r"\((\d+)×\)", alt(tokens.learned_merges(merges=4), language))
         assert [int(count) for count in counts] == [merge.count for merge in training.merges]
 
 
@@ -72,7 +73,7 @@ def test_padding_is_pale_and_has_0_in_the_mask():
     assert words[0::2] == ["[CLS]", "cats", "[SEP]", "[PAD]", "[PAD]", *batch[1].tokens]
     assert "".join(words[1::2]) == "11100" + "11111"
     for language in languages():
-        assert "3, 5" in figure.alt(language)
+        assert "3, 5" in alt(figure, language)
 
 
 @pytest.mark.parametrize(

