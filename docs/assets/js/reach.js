@@ -17,6 +17,12 @@
     for (const bar of document.querySelectorAll(".md-code__nav")) bar.setAttribute("role", "none");
   }
 
+  // What is far from the screen is not laid out yet (text.css), and so has no width.
+  let asked = 0;
+  addEventListener("contentvisibilityautostatechange", () => {
+    cancelAnimationFrame(asked);
+    asked = requestAnimationFrame(reach);
+  });
   addEventListener("resize", reach);
   document$.subscribe(() => {
     requestAnimationFrame(() => {

@@ -1,0 +1,32 @@
+"""What scrolls by itself is reached by the keyboard, also when it was far from the screen."""
+
+from __future__ import annotations
+
+from tests.site.conftest import Open
+
+PAGE = "lessons/sinusoidal.html"
+STUCK = """() => {
+  const near = (e) => {
+    const box = e.getBoundingClientRect();
+    return box.bottom > 0 && box.top < innerHeight;
+  };
+  const scrolls = (e) =>
+    e.scrollWidth > e.clientWidth + 1 && getComputedStyle(e).overflowX !== "visible";
+  const found = [...document.querySelectorAll("article :is(pre > code, .formula, .drawing)")];
+  const seen = found.filter((e) => near(e) && scrolls(e));
+  return [seen.length, seen.filter((e) => e.tabIndex < 0).length];
+}"""
+
+
+def test_what_comes_near_the_screen_can_be_scrolled_by_keyboard(watch: Open) -> None:
+    watched = watch(viewport={"width": 390, "height": 844})
+    watched.go(PAGE)
+    page, seen = watched.page, 0
+    height = page.evaluate("document.documentElement.scrollHeight")
+    for top in range(0, int(height), 800):
+        page.evaluate("top => scrollTo(0, top)", top)
+        page.wait_for_timeout(120)
+        scrolling, stuck = page.evaluate(STUCK)
+        seen += scrolling
+        assert not stuck, f"at {top} px"
+    assert seen > 5
