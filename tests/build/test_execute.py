@@ -374,7 +374,7 @@ def test_an_interrupt_ends_the_lesson_too(project):
         assert run.poll() is None
         time.sleep(0.05)
     os.killpg(run.pid, signal.SIGINT)
-    run.wait(20)
+    run.wait(120)
     deadline = time.monotonic() + 10
     while _alive(int(pid.read_text())) and time.monotonic() < deadline:
         time.sleep(0.05)
