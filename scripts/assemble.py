@@ -59,10 +59,8 @@ def page(
         elif block.role == "quiz":
             parts.append(quiz.on_page(written(block), words))
         elif block.role == "widget":
-            values, source = (
-                result.get(block.cell, {}).get("values", {}),
-                block.texts[language].source,
-            )
+            source = block.texts[language].source
+            values = result.get(block.cell, {}).get("values", {})
             still, shown = "\n\n".join(shown), []
             parts.append(widgets.on_page(source, written(block), values, words, still))
         elif block.role == "text":

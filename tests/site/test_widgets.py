@@ -184,6 +184,19 @@ def test_without_scripts_there_is_a_still_figure(browser: Browser, address: str,
         assert widget.locator(".tp-still svg:visible").count() or not widget.is_visible()
 
 
+def test_an_emptied_text_and_a_mark_taken_away_are_kept_in_the_address(watch: Open) -> None:
+    watched = watch()
+    for name, selector, key in (
+        ("tokenizer", "label:nth-of-type(2) input", "text="),
+        ("bias", "input[type=checkbox]", "causal=0"),
+    ):
+        watched.go(PAGES[name])
+        control = watched.page.locator(f"{root(name)} {selector}").first
+        control.uncheck() if name == "bias" else control.fill("")
+        wanted = f"?{name}.{key}"
+        watched.page.wait_for_function("wanted => location.search === wanted", arg=wanted)
+
+
 def test_show_me_goes_step_by_step(watch: Open) -> None:
     watched = watch()
     watched.go(PAGES["lookup"])

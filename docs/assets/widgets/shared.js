@@ -262,7 +262,7 @@
           const value = place.state[key];
           const name = `${widget.name}.${key}`;
           if (value === field.start) address.searchParams.delete(name);
-          else address.searchParams.set(name, String(value === true ? 1 : value || 0));
+          else address.searchParams.set(name, String(typeof value === "boolean" ? +value : value));
         }
       }
       if (address.href === location.href) return;
