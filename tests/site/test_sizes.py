@@ -15,6 +15,8 @@ PAGE, WITH_FIGURES, STYLES_AND_SCRIPTS = 60 * KIB, 200 * KIB, 120 * KIB
 
 _FIGURE = re.compile(r'<svg [^>]*role="img".*?</svg>', re.DOTALL)
 _DATA = re.compile(r'<template class="data">.*?</template>', re.DOTALL)
+_SHEET = re.compile(r'<link rel="stylesheet" href="([^"]+)"')
+_SCRIPT = re.compile(r"<script src=[^>]*>")
 _LOADED = re.compile(r'<(?:link rel="stylesheet" href|script src)="([^"?]+)')
 
 
@@ -32,7 +34,7 @@ def test_a_lesson_is_light(site: Path, language: str) -> None:
             html = _DATA.sub("", page.read_text(encoding="utf-8"))
             bare = _FIGURE.sub("", html)
             loaded = [(page.parent / name).read_bytes() for name in _LOADED.findall(html)]
-            assert len(loaded) > 10
+            assert len(loaded) >= 7
             for what, size, limit in (
                 ("the page without its figures", gzipped(bare.encode()), PAGE),
                 ("the page", gzipped(html.encode()), WITH_FIGURES),
@@ -40,3 +42,19 @@ def test_a_lesson_is_light(site: Path, language: str) -> None:
             ):
                 if size > limit:
                     problems.append(f"{page.stem}: {what}: {size / KIB:.1f} KiB of {limit // KIB}")
+
+
+def test_a_page_is_drawn_after_one_style_sheet_and_before_any_script(site: Path) -> None:
+    pages = [path for path in site.rglob("*.html") if "404" not in path.name]
+    with collected() as problems:
+        for page in pages:
+            address = page.relative_to(site).as_posix()
+            html = page.read_text(encoding="utf-8")
+            head, _, _ = html.partition("</head>")
+            sheets = [name.rpartition("/")[2] for name in _SHEET.findall(head)]
+            expected = ["site.css", "_mkdocstrings.css"] if "api/" in address else ["site.css"]
+            if sheets != expected:
+                problems.append(f"{address}: its style sheets are {sheets}")
+            problems += [
+                f"{address}: {script}" for script in _SCRIPT.findall(html) if "defer" not in script
+            ]
