@@ -17,7 +17,7 @@ _CHARSET = re.compile(r'@charset "[^"]*";')
 
 
 def bundle(theme: Sequence[str], names: Sequence[str], read: Callable[[str], str]) -> str:
-    """The theme's two sheets, found in its folders, and those with `names`, as `read` gives them."""
+    """The two sheets in the folders of the theme, and those with `names`, as `read` gives them."""
     sheets = [
         ("assets/stylesheets/", _of_the_theme(theme, "main")),
         ("assets/stylesheets/", _of_the_theme(theme, "palette")),
