@@ -3,6 +3,8 @@
     python -m scripts.mutants                     a sample of all faults, the same each time
     python -m scripts.mutants --module rope       those of the sample in one module
     python -m scripts.mutants --count 400         a larger sample
+    python -m scripts.mutants --found FILE        go on from FILE, which keeps what was found; a new
+                                                  FILE after a change of the lessons or the tests
 
 For each fault the lessons that use the module are run, then the tests of the library that do.
 A fault that neither notices is a claim that nobody makes, or one that changes no result: those
@@ -78,6 +80,31 @@ class Mutant:
     @property
     def place(self) -> str:
         return f"src/tokpos/{self.module}.py:{self.change.line}"
+
+    @property
+    def name(self) -> str:
+        """Unlike any other fault's, as long as the line is the same."""
+        return f"{self.place}:{self.change.start}: {self.faulty}"
+
+
+class Found:
+    """What was found before, in a file of lines of JSON; nothing is kept without a file."""
+
+    def __init__(self, path: Path | None):
+        self.path = path
+        lines = path.read_text(encoding="utf-8").splitlines() if path and path.exists() else []
+        self.noticed: dict[str, dict[str, str]] = dict(map(json.loads, lines))
+
+    def add(self, one: Mutant) -> None:
+        if self.path:
+            with self.path.open("a", encoding="utf-8") as file:
+                print(json.dumps([one.name, one.noticed], ensure_ascii=False), file=file)
+
+    def fill(self, mutants: list[Mutant]) -> list[Mutant]:
+        """Give the faults what is known of them; those of which nothing is known."""
+        for one in mutants:
+            one.noticed = self.noticed.get(one.name, {})
+        return [one for one in mutants if not one.noticed]
 
 
 def lesson_notices(name: str, todo: list[dict], package: Path) -> str:
@@ -197,37 +224,42 @@ def report(mutants: list[Mutant]) -> int:
     return unexplained
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(prog="python -m scripts.mutants", description=__doc__)
-    parser.formatter_class = argparse.RawDescriptionHelpFormatter
-    parser.add_argument("--count", type=int, default=180)
-    parser.add_argument("--module", help="of the package, without its ending")
-    asked = parser.parse_args(arguments)
-    mutants = sample(asked.count, asked.module)
-    if not mutants:
-        parser.error(
-            f"--module {asked.module}: there is no such module, or none of it can be changed"
-        )
+def ready_witnesses(modules: set[str]) -> dict[str, list[Witness]]:
+    """The witnesses; those of the modules have run without a fault, and noticed none."""
     for library in LIBRARIES:
         importlib.import_module(library)
     everyone = witnesses()
-    needed = {one.module for one in mutants}
-    near = [one for those in everyone.values() for one in those if one.reached & needed]
+    near = [one for those in everyone.values() for one in those if one.reached & modules]
     print(f"{len(near)} lessons and files of tests without a fault", flush=True)
     named = {one.name: one for one in near}
     for name, seconds, noticed in at_once(partial(without_fault, one) for one in near):
         named[name].seconds = seconds
         if noticed:
             sys.exit(f"mutants: without a fault, too, there is one: {noticed}")
-    ended: list[Mutant] = []
-    for one in at_once(partial(judged, mutant, everyone) for mutant in mutants):
-        ended.append(one)
-        lessons, tests = (one.noticed[kind] or "-" for kind in ("lessons", "tests"))
-        print(
-            f"{len(ended)}/{len(mutants)} {one.place} {one.faulty}\n    {lessons}\n    {tests}",
-            flush=True,
+    return everyone
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(prog="python -m scripts.mutants", description=__doc__)
+    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    parser.add_argument("--count", type=int, default=180)
+    parser.add_argument("--module", help="of the package, without its ending")
+    parser.add_argument("--found", type=Path, metavar="FILE", help="what an earlier run found")
+    asked = parser.parse_args(arguments)
+    mutants, found = sample(asked.count, asked.module), Found(asked.found)
+    if not mutants:
+        parser.error(
+            f"--module {asked.module}: there is no such module, or none of it can be changed"
         )
-    return int(report(sorted(ended, key=lambda one: one.place)) > 0)
+    todo, ended = found.fill(mutants), {one.name: one for one in mutants}
+    everyone = ready_witnesses({one.module for one in todo})
+    for number, one in enumerate(at_once(partial(judged, each, everyone) for each in todo), 1):
+        found.add(one)
+        ended[one.name].noticed = one.noticed
+        lessons, tests = (one.noticed[kind] or "-" for kind in ("lessons", "tests"))
+        print(f"{number}/{len(todo)} {one.place} {one.faulty}", flush=True)
+        print(f"    {lessons}\n    {tests}", flush=True)
+    return int(report(sorted(mutants, key=lambda one: one.place)) > 0)
 
 
 if __name__ == "__main__":

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from scripts.mutants.__main__ import Found, sample
 from scripts.mutants.changes import changes
 from scripts.mutants.forks import alone, at_once
 from scripts.mutants.uses import Uses
@@ -56,3 +57,13 @@ def test_forks_at_once():
     assert sorted(at_once(lambda n=n: n * n for n in range(5))) == [0, 1, 4, 9, 16]
     with pytest.raises(RuntimeError, match="died"):
         list(at_once([lambda: os._exit(1)]))
+
+
+def test_a_run_goes_on_from_what_an_earlier_one_found(tmp_path):
+    first, *others = sample(180, "rope")
+    first.noticed = {"lessons": "a claim", "tests": ""}
+    Found(tmp_path / "found.jsonl").add(first)
+    again = sample(180, "rope")
+    assert Found(tmp_path / "found.jsonl").fill(again) == again[1:]
+    assert again[0].noticed == first.noticed
+    assert Found(None).fill(again) == again and len(others) == len(again) - 1
