@@ -107,6 +107,7 @@
         ),
       );
       let drawn = "";
+      let waved = "";
       return (state) => {
         const { width, length } = state;
         const base = Number(state.base);
@@ -121,15 +122,17 @@
           );
         }
         const frequency = base ** ((-2 * pair) / width);
-        /** @type {[number, number][][]} */
-        const waves = [[], []];
-        for (let x = 0; x <= 300; x++) {
-          const angle = (x / 300) * (length - 1) * frequency;
-          waves[0].push([x / 300, Math.sin(angle)]);
-          waves[1].push([x / 300, Math.cos(angle)]);
+        if (waved !== `${length} ${frequency}`) {
+          waved = `${length} ${frequency}`;
+          const places = Array.from({ length: 301 }, (_, each) => each / 300);
+          for (const [curve, part] of /** @type {const} */ ([
+            [sine, Math.sin],
+            [cosine, Math.cos],
+          ])) {
+            const points = places.map((x) => [x, part(x * (length - 1) * frequency)]);
+            curve.setAttribute("d", wave.path(/** @type {[number, number][]} */ (points)));
+          }
         }
-        sine.setAttribute("d", wave.path(waves[0]));
-        cosine.setAttribute("d", wave.path(waves[1]));
         const at = position / (length - 1);
         here.setAttribute(
           "d",
