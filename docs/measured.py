@@ -346,7 +346,7 @@ site
 # %% [markdown] lang="en"
 # ## Run it again {#again}
 #
-# Your machine will give other numbers; ratios will differ less than times. Each command sets up
+# Your machine will give other numbers; ratios usually differ less than times. Each command sets up
 # what it needs first, except the last, which needs the environment that the others make.
 #
 # | Command | What it does |
@@ -364,7 +364,7 @@ site
 # %% [markdown] lang="zh"
 # ## 自己再测一次 {#again}
 #
-# 换一台机器，数字会不同；倍数的差别会比时间的差别小。下面各条命令会先准备好测量所需的环境，最后一条除外：它要等环境建好之后再用。
+# 换一台机器，数字会不同；倍数的差别通常比时间的差别小。下面各条命令会先准备好测量所需的环境，最后一条除外：它要等环境建好之后再用。
 #
 # | 命令 | 作用 |
 # |---|---|

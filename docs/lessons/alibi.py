@@ -25,7 +25,7 @@ figures.softmax_before_and_after()
 # quarter was subtracted for each step of distance: keys far back keep little.
 
 # %% [markdown] lang="zh" role="caption"
-# 最后一个查询的注意力权重，两幅图用的是同一组随机分数。下面一幅，距离每多一步，多扣四分之一：离得远的，剩下的就少。
+# 最后一个查询的注意力权重，两幅图用的是同一组随机分数。下面一幅，距离每多一步，分数就再减 1/4：离得远的键，剩下的权重就少。
 
 # %% [markdown] lang="en"
 # ## Subtract the distance {#subtract}
@@ -122,7 +122,7 @@ assert torch.allclose(rescaled, weights_by_hand(q, k, some), rtol=0, atol=1e-6)
 # step back, and scaled to add up to 1 again.
 
 # %% [markdown] lang="zh" role="claim"
-# 代码包与公式得到的权重相同，查询和键是随机数时也一样。ALiBi 的权重，就是普通的权重每往回一步乘一次 $e^{-m}$，再放缩到总和为 1。
+# 本站的包与公式得到的权重相同，查询和键是随机数时也一样。ALiBi 的权重，就是普通的权重每往回一步乘一次 $e^{-m}$，再放缩到总和为 1。
 
 # %% [markdown] lang="en"
 # ## One slope for each head {#slopes}
@@ -200,7 +200,7 @@ figures.bias_of_heads()
 #
 # ---
 #
-# A steep slope leaves the far keys nothing. T5's bias may be any number, but far keys share a
+# A steep slope leaves the far keys next to nothing. T5's bias may be any number, but far keys share a
 # bucket, and so a number.
 
 # %% [markdown] lang="zh" role="widget"
@@ -210,7 +210,7 @@ figures.bias_of_heads()
 #
 # ---
 #
-# 斜率大的头，远处的键什么也分不到。T5 的偏置可以是任何数，但远处的键共用一个桶，也就共用一个数。
+# 斜率大的头，远处的键几乎什么也分不到。T5 的偏置可以是任何数，但远处的键共用一个桶，也就共用一个数。
 
 # %% [markdown] lang="en"
 # ## Twelve heads are not a power of two {#other-heads}

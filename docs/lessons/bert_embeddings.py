@@ -532,7 +532,7 @@ assert 0 < order_error < 2e-6
 # %% [markdown] lang="zh"
 # ## 照公式写出层归一化 {#layernorm-by-hand}
 #
-# 层归一化对每一行单独进行。记一行的数为 $x_1, \dots, x_D$，它们的均值和方差是
+# 层归一化一行一行地算，各行互不相干。记一行的数为 $x_1, \dots, x_D$，它们的均值和方差是
 #
 # $$\mu = \frac{1}{D} \sum_{j=1}^{D} x_j, \qquad \sigma^2 = \frac{1}{D} \sum_{j=1}^{D} (x_j - \mu)^2 .$$
 #

@@ -600,7 +600,7 @@ print(list(one_sentence.shape), "+", list(pe[:4].shape), "=", list(grown.shape))
 # One sentence went in and {{ grown.shape[0] }} come out. With another batch size it depends:
 
 # %% [markdown] lang="zh"
-# 进去一个句子，出来 {{ grown.shape[0] }} 个。换成别的批量大小，结果又不一样：
+# 进去一个句子，出来 {{ grown.shape[0] }} 个。换成别的批量大小，要看它是几：
 
 
 # %%

@@ -50,7 +50,7 @@ kept
 #
 # ## 同一个模型，只差一处 {#same-model}
 #
-# 模型是一个小的 [`tokpos.language_model.CausalLanguageModel`][]：各部分都和 GPT-2 一样，只是位置编码可以换，输出层在这里也不与词元表绑定。
+# 模型是一个小的 [`tokpos.language_model.CausalLanguageModel`][]：各部分都和 GPT-2 一样，只是位置编码可以换，语言模型头（LM head）在这里也不与嵌入表（embedding table）绑定。
 
 # %%
 from tokpos.length import ENCODINGS, HEADS, LAYERS, LETTERS, TESTED, TRAINED, WIDTH, train

@@ -265,7 +265,7 @@ gradients.rows_that_move()
 #
 # ---
 #
-# 只要优化器有记忆，或者有权重衰减，没有梯度的行也会动；输出头绑定之后，每一行都有梯度。
+# 只要优化器有记忆，或者有权重衰减，没有梯度的行也会动；语言模型头绑定之后，每一行都有梯度。
 
 # %% [markdown] lang="en"
 # Adam's formula [gives that move](../faults/adam_moves_rows.md). SparseAdam needs a **sparse
@@ -289,7 +289,7 @@ moved_in_step_2(lambda p: Adam(p, lr=0.1), sparse=True)
 # gradient *from the lookup*. That is the whole promise.
 
 # %% [markdown] lang="zh"
-# 上面的表都从很小的数开始，标准差是 0.02：起初数值大，绑定的表大部分行[根本没有梯度](#exercises)，见练习 5。
+# 上面逐行测的那些表，初始值都很小，标准差是 0.02：如果初始值大，绑定的表大部分行[根本没有梯度](#exercises)，见练习 5。
 #
 # ## padding_idx 保证了什么 {#padding}
 #

@@ -353,7 +353,7 @@ assert torch.equal(found, one_hot_product(text.input_ids, real.weight))
 # %% [markdown] lang="zh"
 # ## 为什么程序很少真的去乘 {#why-nobody-multiplies}
 #
-# 每个独热行里只有一个 1，其余全是 0。为了这些 0，要付出多少代价？把每一次运算、每一个必须读写的字节都数一遍就知道了，[`tokpos.lookup.cost_of_lookup`][] 和 [`tokpos.lookup.cost_of_product`][] 这两个函数就用来计数。词表大小取 GPT-2 的，每行的个数与上面那张表一样。
+# 每个独热行里只有一个 1，其余全是 0。为了这些 0，要付出多少代价？把每一次运算、每一个必须读写的字节都数一遍就知道了，[`tokpos.lookup.cost_of_lookup`][] 和 [`tokpos.lookup.cost_of_product`][] 这两个函数就用来计数。词表大小取 GPT-2 的，每行有多少个数，与上面那张表一样。
 
 # %%
 from tokpos import cost_of_lookup, cost_of_product

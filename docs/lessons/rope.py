@@ -145,7 +145,7 @@ print("frequencies", theta)
 # argument says which features form a pair ([below](rope.md#layouts)).
 
 # %% [markdown] lang="zh"
-# 在代码包里，这两步是分开的：[`tokpos.rope.rotation`][] 算出余弦和正弦，供所有的头、所有的层共用；[`tokpos.rope.rotate`][] 拿它们去转动，最后一个参数说明哪两维配成一对（见[下文](rope.md#layouts)）。
+# 在本站的包里，这两步是分开的：[`tokpos.rope.rotation`][] 算出余弦和正弦，供所有的头、所有的层共用；[`tokpos.rope.rotate`][] 拿它们去转动，最后一个参数说明哪两维配成一对（见[下文](rope.md#layouts)）。
 
 # %%
 from tokpos.rope import rotate, rotation
@@ -608,7 +608,7 @@ assert as_made < 0.01 and after_to > 1
 # [`tokpos.rope.RotaryEncoding`][] has no buffer.
 
 # %% [markdown] lang="zh"
-# 所以角度要用 float32 或更高的精度来算（transformers 用 float32，本站的代码包用 float64），算好余弦和正弦之后再舍入。Llama 的频率是一个缓冲区，`.to(torch.bfloat16)` [会把它一起舍入](../differences.md#rope-bfloat16)。我们的 [`tokpos.rope.RotaryEncoding`][] 没有缓冲区。
+# 所以角度要用 float32 或更高的精度来算（transformers 用 float32，本站的包用 float64），算好余弦和正弦之后再舍入。Llama 的频率是一个缓冲区，`.to(torch.bfloat16)` [会把它一起舍入](../differences.md#rope-bfloat16)。我们的 [`tokpos.rope.RotaryEncoding`][] 没有缓冲区。
 
 # %% [markdown] lang="en"
 # ## Longer than trained {#longer}
@@ -744,7 +744,7 @@ assert of_longrope > 1
 # at most 1,000 steps.
 
 # %% [markdown] lang="zh"
-# 光选好角度还不够：提出这些规则的论文，都用新的角度把模型再训练了一段，Chen 等不超过 1,000 步。
+# 讲这些规则的论文，还用新的角度把模型再训练了一段，Chen 等不超过 1,000 步。
 
 # %% [markdown] lang="en"
 # ## Turning a part of a head {#partial}
@@ -838,21 +838,22 @@ assert math.isclose(by_place[200 - best], query.square().sum(), rel_tol=1e-9)
 # %% [markdown] lang="en"
 # ## In the papers {#papers}
 #
-# - Su et al., [RoFormer](https://arxiv.org/abs/2104.09864), 2021, section 3.2: the rotation,
-#   equations 14 to 16, and its cheap form, equation 34.
+# - Su et al., [RoFormer](https://arxiv.org/abs/2104.09864), 2021: the rotation in section 3.2,
+#   equations 14 to 16; its cheap form in section 3.4.2, equation 34.
 # - Chen et al., [arXiv 2306.15595](https://arxiv.org/abs/2306.15595), 2023: position
 #   interpolation.
 # - Peng et al., [YaRN](https://arxiv.org/abs/2309.00071), 2023, which also writes down the
 #   NTK-aware rule.
-# - Grattafiori et al., [The Llama 3 Herd of Models](https://arxiv.org/abs/2407.21783), 2024.
+# - Grattafiori et al., [The Llama 3 Herd of Models](https://arxiv.org/abs/2407.21783), 2024,
+#   section 3.4.2: training on longer and longer texts. The rule itself is that of Llama 3.1's code.
 
 # %% [markdown] lang="zh"
 # ## 延伸阅读 {#papers}
 #
-# - Su 等，[RoFormer](https://arxiv.org/abs/2104.09864)，2021，第 3.2 节：转动见公式 14 到 16，省计算的写法见公式 34。
+# - Su 等，[RoFormer](https://arxiv.org/abs/2104.09864)，2021：转动在第 3.2 节，公式 14 到 16；省计算的写法在第 3.4.2 节，公式 34。
 # - Chen 等，[arXiv 2306.15595](https://arxiv.org/abs/2306.15595)，2023：位置插值。
 # - Peng 等，[YaRN](https://arxiv.org/abs/2309.00071)，2023，其中也写出了 NTK-aware 的规则。
-# - Grattafiori 等，[The Llama 3 Herd of Models](https://arxiv.org/abs/2407.21783)，2024。
+# - Grattafiori 等，[The Llama 3 Herd of Models](https://arxiv.org/abs/2407.21783)，2024，第 3.4.2 节：在越来越长的文本上接着训练。规则本身取自 Llama 3.1 的代码。
 
 # %% [markdown] lang="en"
 # ## Exercises {#exercises}

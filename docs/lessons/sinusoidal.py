@@ -347,7 +347,7 @@ waves.heat_map()
 # %% [markdown] lang="zh" role="widget"
 # `sinusoid`
 #
-# **动手试。**在最后一幅图上拖动，选一个位置，再改底数和宽度。
+# **动手试。**在最后一幅图上拖动，选一个位置，再改底数和维度。
 #
 # ---
 #
@@ -1246,7 +1246,7 @@ reads_token, reads_position = (as_they_are[name][1] > 0.9 for name in ("token", 
 #
 #     两个普通的数相加，确实看不出原来是什么。向量却有许多方向。
 #
-# - {{ reads_token and reads_position }} 两样都能，而且几乎不出错
+# - {{ reads_token and reads_position }} 两样都能，绝大多数都读得对
 #
 #     大多数方向上只有词元，少数方向上也有位置。
 

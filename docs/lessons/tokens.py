@@ -1147,7 +1147,7 @@ quiz_batch = tensors(bert.encode_batch(["cats", "I like cats and dogs"]))["input
 #
 # - {{ moved.sum().item() == 3 }} Rows of the embedding table.
 #
-#     The table is a parameter. Plain SGD moves the three rows that were looked up.
+#     The table is a parameter. Plain SGD moves only rows that were looked up.
 
 # %% [markdown] lang="zh" role="quiz"
 # 用“我喜欢猫”把模型训练一步，什么会变？
@@ -1162,4 +1162,4 @@ quiz_batch = tensors(bert.encode_batch(["cats", "I like cats and dogs"]))["input
 #
 # - {{ moved.sum().item() == 3 }} 嵌入表的几行。
 #
-#     表是参数。普通的 SGD 会移动查到的那三行。
+#     表是参数。普通的 SGD 只移动查到的行。

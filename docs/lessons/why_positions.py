@@ -860,7 +860,7 @@ assert (with_positions(causal, x.flip(0)) - with_positions(causal, x).flip(0)).a
 # %% [markdown] lang="zh"
 # ## 练习 {#exercises}
 #
-# **1.** 手算：[会数数的头](#counting)在某个位置的输出是 0.2，这是哪个位置？如果记号不在位置 0，而在位置 1，它在那里会输出什么？
+# **1.** 手算：[会数数的头](#counting)在某个位置的输出是 0.2，这是哪个位置？如果记号不在位置 0，而在位置 1，这个头在刚才求出的那个位置会输出什么？
 #
 # ??? question "答案"
 #     由 $1/(t+1) = 0.2$ 得 $t = 4$，也就是第五个词元。输出不变：这个头取整袋的平均，记号在袋里的什么地方都一样。不同的只有位置 0，因为它的袋里没有记号。
@@ -1033,7 +1033,7 @@ best_blind = max(results[name][0] for name in blind)
 #     positions.
 
 # %% [markdown] lang="zh" role="quiz"
-# 一个没有位置、没有掩码的自注意力层，输入的句子把第一个和最后一个词元对调了。输出
+# 一个没有位置、没有掩码的自注意力层，输入的句子把第一个和最后一个词元对调了。输出会怎样？
 #
 # - {{ same_rows }} 和原来一样，一行不差
 #
@@ -1043,7 +1043,7 @@ best_blind = max(results[name][0] for name in blind)
 #
 #     这就是置换等变性：每个词元带着自己的向量走。
 #
-# - {{ not same_reordered }} 是三个新的向量
+# - {{ not same_reordered }} 变成三个新的向量
 #
 #     每个词元看到的还是原来那一袋，所以谁也不会得到新向量。要得到新向量，得有位置。
 
