@@ -94,7 +94,8 @@ LIMITED_BY = {
     "rope-compiled-interleaved": _COMPILED,
     "rope-compiled-interleaved-training": _COMPILED,
     "rope-step": (
-        "To start the kernels is nearly all the work here, and the arguments are checked as well."
+        "Most of the work here is probably starting the kernels, and the arguments are checked as "
+        "well."
     ),
     "alibi-attention": "The bias is one more number to read and to add for each score.",
     "t5-bias": _DIAGONALS,

@@ -7,6 +7,7 @@ language is one new file. Nothing here needs matplotlib, so kept results can spe
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Collection
 from functools import cache
 from pathlib import Path
@@ -17,6 +18,8 @@ LANGUAGES_MIME = "application/vnd.tokpos.languages+json"
 
 SOURCE_LANGUAGE = "en"
 CATALOGUES = Path(__file__).parent / "figures" / "words"
+
+_MARK = re.compile(r"\[[^\]]*\]|[,;:。] ")  # first, what is left alone
 
 _current = SOURCE_LANGUAGE
 
@@ -57,9 +60,10 @@ def _catalogue(path: Path) -> dict[str, str]:
 def say(english: str, language: str, speaker: str, /, **values: object) -> str:
     """The words of `language` for `english`, with `values` put into its braces.
 
-    The marks between the items of a list, in a value, become those of the language.
+    The marks between the parts of a value become those of the language; a shape such as
+    ``[2, 3]`` stays as it is.
     """
-    words, marks = english, {", ": ", ", "; ": "; "}
+    words, marks = english, {mark: mark for mark in (", ", "; ", ": ", "。 ")}
     if known_language(language) != SOURCE_LANGUAGE:
         path = CATALOGUES / f"{language}.json"
         catalogue = _catalogue(path)
@@ -73,9 +77,7 @@ def say(english: str, language: str, speaker: str, /, **values: object) -> str:
             ) from None
     for name, value in values.items():
         if isinstance(value, str):
-            for mark, own in marks.items():
-                value = value.replace(mark, own)
-            values[name] = value
+            values[name] = _MARK.sub(lambda found: marks.get(found[0], found[0]), value)
     return words.format(**values) if values else words
 
 

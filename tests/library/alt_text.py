@@ -7,7 +7,7 @@ from tokpos.figures import Figure
 
 def plain(text: str) -> str:
     """The text with the marks of English lists."""
-    return text.replace("、", ", ").replace("；", "; ")
+    return text.replace("、", ", ").replace("；", "; ").replace("：", ": ")
 
 
 def alt(figure: Figure, language: str) -> str:

