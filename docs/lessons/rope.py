@@ -93,11 +93,11 @@ for m in range(50):
         assert math.isclose(turned(q, m).norm(), q.norm(), rel_tol=1e-6)
 
 # %% [markdown] lang="en" role="claim"
-# For all positions below 50 both sides of the formula agree, and no turn changes the length
-# of the query.
+# For all positions below 50 both sides of the formula agree to 10⁻⁵, and no turn changes the
+# length of the query, to rounding.
 
 # %% [markdown] lang="zh" role="claim"
-# 位置小于 50 的所有组合，公式两边都相等；不论转多少，查询的长度都不变。
+# 位置小于 50 的所有组合，公式两边相差不超过 10⁻⁵；不论转多少，查询的长度都不变（只差舍入误差）。
 
 # %% [markdown] lang="en"
 # ## A head has many pairs {#many-pairs}
@@ -340,7 +340,7 @@ assert (rotate(x, turn, "half-split") - rotate(x, turn, "interleaved")).abs().ma
 
 # %% [markdown] lang="en" role="claim"
 # Reorder the features, then turn in the half-split layout: the numbers are those of the
-# interleaved layout, in the new order. Without reordering they are others.
+# interleaved layout, in the new order. Without reordering they differ.
 
 # %% [markdown] lang="zh" role="claim"
 # 先重排各维，再按前后半配对转动：得到的数与相邻配对相同，只是换了次序。不重排，得到的就是别的数。
@@ -839,7 +839,7 @@ assert math.isclose(by_place[200 - best], query.square().sum(), rel_tol=1e-9)
 # ## In the papers {#papers}
 #
 # - Su et al., [RoFormer](https://arxiv.org/abs/2104.09864), 2021, section 3.2: the rotation,
-#   equations 14 to 16, and its cheap form, equation 34.
+#   equations 14 to 16; section 3.4.2: its cheap form, equation 34.
 # - Chen et al., [arXiv 2306.15595](https://arxiv.org/abs/2306.15595), 2023: position
 #   interpolation.
 # - Peng et al., [YaRN](https://arxiv.org/abs/2309.00071), 2023, which also writes down the
@@ -849,7 +849,7 @@ assert math.isclose(by_place[200 - best], query.square().sum(), rel_tol=1e-9)
 # %% [markdown] lang="zh"
 # ## 延伸阅读 {#papers}
 #
-# - Su 等，[RoFormer](https://arxiv.org/abs/2104.09864)，2021，第 3.2 节：转动见公式 14 到 16，省计算的写法见公式 34。
+# - Su 等，[RoFormer](https://arxiv.org/abs/2104.09864)，2021，第 3.2 节：转动，公式 14 到 16；第 3.4.2 节：省计算的写法，公式 34。
 # - Chen 等，[arXiv 2306.15595](https://arxiv.org/abs/2306.15595)，2023：位置插值。
 # - Peng 等，[YaRN](https://arxiv.org/abs/2309.00071)，2023，其中也写出了 NTK-aware 的规则。
 # - Grattafiori 等，[The Llama 3 Herd of Models](https://arxiv.org/abs/2407.21783)，2024。
