@@ -842,8 +842,8 @@ assert steepest.unique().numel() < 1000 and gap(rounded, exact) > 4
 # ## T5: whole numbers decide the bucket {#t5}
 #
 # - **The paper**, section 2.1: a relative position bias of 32 numbers for each head, for ranges of
-#   offsets that get wider with distance (the bucket number grows with the logarithm), up to 128. How
-#   many offsets have a bucket of their own it does not say.
+#   offsets that get wider with distance (the bucket number grows with the logarithm), up to 128. It
+#   does not say how many offsets have a bucket of their own.
 # - **Its code**, Mesh TensorFlow (`_relative_position_bucket`): half of the buckets of a direction
 #   hold one offset each. To the right of the query the bucket is 16 more than to the left. Offset
 #   0 counts as left, so bucket 16, "right, at distance 0", is never used and its row never

@@ -81,7 +81,7 @@ print("torch", torch.__version__)
 
 # %%
 def looked_up(rows, first, ids):
-    """What the process gives that holds these rows."""
+    """What the process that holds these rows gives."""
     own = (ids >= first) & (ids < first + len(rows))
     return rows[(ids - first).where(own, 0)].where(own.unsqueeze(-1), 0.0)
 

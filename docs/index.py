@@ -109,12 +109,13 @@ road()
 # ## What is different here {#different}
 #
 # - **The numbers are computed.** Every result of ours, even a number in the middle of a
-#   sentence, comes from code that ran when the page was built. Measured times are kept
-#   with their script, versions and machine; numbers of others stand with their source.
+#   sentence, comes from code that ran when the page was built. Measured times and
+#   the results of long trainings are kept with their script, versions and machine; numbers
+#   of others stand with their source.
 # - **The claims are checked.** Where a page says "equal", an assertion stands behind it.
 #   If it fails, there is no page.
 # - **The model is real.** The lessons run a pretrained encoder and its tokenizer, and
-#   compare with the library that most people use.
+#   compare with a library that many people use.
 # - **Two languages, one lesson.** Each lesson is one file, with English and Chinese side
 #   by side and the code run once for both.
 # - **The code is yours.** What the pages explain is a small package, `tokpos`, with a
@@ -123,8 +124,8 @@ road()
 # %% [markdown] lang="zh"
 # ## 有什么不同 {#different}
 #
-# - **数字是算出来的。**我们自己的每个结果，包括句子里的数字，都来自构建页面时运行的代码。测得的时间则连同脚本、版本和机器信息一起保存；引用别人的数字，会说明出处。
+# - **数字是算出来的。**我们自己的每个结果，包括句子里的数字，都来自构建页面时运行的代码。测得的时间和耗时很长的训练结果，则连同脚本、版本和机器信息一起保存；引用别人的数字，会说明出处。
 # - **结论是验证过的。**页面上凡是说“相等”的地方，背后都有一条断言。断言不成立，这一页就不会生成。
-# - **模型是真实的。**课里运行的是预训练编码器和它的分词器（tokenizer），结果还与大家都在用的库作比较。
+# - **模型是真实的。**课里运行的是预训练编码器和它的分词器（tokenizer），结果还与一个很多人在用的库作比较。
 # - **两种语言，同一课。**每一课只有一个文件，英文和中文并排写，代码只运行一次，供两种语言共用。
 # - **代码可以拿去用。**页面讲解的是一个小巧的包 `tokpos`，参考手册有中英两种语言；每一课都可以下载为 notebook。

@@ -130,7 +130,7 @@ cost_beside_limit(bench, "scores")
 
 # %% [markdown] lang="en" role="caption"
 # The same for biases and vectors of offsets. Shaw's limit is the product of queries and keys, or of
-# weights and values, which a layer computes anyway; a ratio below 1 costs less than that.
+# weights and values, which a layer computes anyway; a ratio below 1 means less than that.
 
 # %% [markdown] lang="zh" role="caption"
 # 各种偏置和偏移向量的耗时。Shaw 的下限是查询与键（或权重与值）的那次乘积，每一层本来就要算；小于 1 表示比它还省。

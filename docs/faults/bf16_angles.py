@@ -71,14 +71,14 @@ print(f"everything in bfloat16    {worst(half_angles(far, 64)):.2f}")
 #
 # Cosine and sine belong to the same (wrong) angle, so a turned vector keeps its length but
 # for rounding, and nothing overflows. Near the start of a text the error is small: below
-# position {{ len(first) }} it is at most {{ start.abs().max():.1f }}. And a model that was
+# position {{ len(first) }} it is about {{ start.abs().max():.1f }} at most. And a model that was
 # trained with the fault may have adapted to it; then only a port to another library shows
 # the difference.
 
 # %% [markdown] lang="zh"
 # ## 为什么没有报错 {#silent}
 #
-# 余弦和正弦出自同一个（错的）角度，所以转动后的向量长度几乎不变，也不会溢出。离文本开头不远的位置，误差也小：位置 {{ len(first) }} 以前最多是 {{ start.abs().max():.1f }}。如果训练时就带着这个错误，模型可能已经适应了它；移植到别的库，差别才会显出来。
+# 余弦和正弦出自同一个（错的）角度，所以转动后的向量长度几乎不变，也不会溢出。离文本开头不远的位置，误差也小：位置 {{ len(first) }} 以前最多约 {{ start.abs().max():.1f }}。如果训练时就带着这个错误，模型可能已经适应了它；移植到别的库，差别才会显出来。
 
 # %% [markdown] lang="en"
 # ## The test that catches it {#test}

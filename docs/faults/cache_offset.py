@@ -1,5 +1,5 @@
 # %% [markdown] lang="en"
-# # Each new token is rotated as the first
+# # Each new token is rotated like the first
 #
 # With a KV cache a model computes one new token at a time. If its positions are
 # `arange` over the length of the input, each new token stands at position 0:

@@ -61,9 +61,10 @@ print("wrong:", round(written_and_read(wrong), 4))
 # %% [markdown] lang="en"
 # ## Why it is silent {#silent}
 #
-# Before the copy table and head hold the same numbers in the wrong model too, even in a test that
-# writes on one side and reads on the other. The copy starts with the same numbers. What could have told is the number of
-# parameters: the wrong model has two from the beginning, and hands both to the optimizer.
+# Before the copy, table and head hold the same numbers in the wrong model too, even in a test that
+# writes on one side and reads on the other. The copy starts with the same numbers. What could have
+# given it away is the number of parameters: the wrong model has two from the beginning, and hands
+# both to the optimizer.
 
 # %% [markdown] lang="zh"
 # ## 为什么没有报错 {#silent}

@@ -1,7 +1,7 @@
 # %% [markdown] lang="en"
 # # Dynamic NTK remembers the longest input
 #
-# Dynamic NTK makes the base larger when an input is longer than the training was. A
+# Dynamic NTK makes the base larger when an input is longer than those in training. A
 # module that keeps the larger base answers the next short input differently:
 # [huggingface/transformers#25306](https://github.com/huggingface/transformers/issues/25306)
 # asked the same question twice, with a long text in between.

@@ -81,7 +81,7 @@ assert embedding.weight.grad[0].abs().max() == 0
 assert embedding.weight.grad[1].abs().min() == 1
 
 # %% [markdown] lang="en" role="claim"
-# With zeros in the padding row the sum stays the same, with the new numbers it does
+# With zeros in the padding row the sum stays the same; with the new numbers it does
 # not. The gradient of that row is zero all the same.
 
 # %% [markdown] lang="zh" role="claim"

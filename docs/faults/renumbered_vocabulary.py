@@ -102,7 +102,7 @@ assert all(row_of(word, trained) == word for word in words)
 assert all(row_of(word, restarted) != word for word in words)
 
 # %% [markdown] lang="en" role="claim"
-# The sorted words have one order at all starts, the set does not. With the new numbers, all
+# The sorted words have one order at all starts; the set does not. With the new numbers, all
 # {{ len(words) }} words fetch the row of another.
 
 # %% [markdown] lang="zh" role="claim"

@@ -61,8 +61,8 @@ rows_added(wrong_axis=True)
 #
 # `[B, 1, D]` broadcasts over the sequence for every batch size up to the length of the
 # table, so there is no error, and the shape is right. All tokens of a sample get one and
-# the same vector: the model does not see their order. Which vector, depends on where in the
-# batch the sample happens to stand.
+# the same vector: the model does not see their order. Which vector that is depends on
+# where in the batch the sample happens to stand.
 
 # %% [markdown] lang="zh"
 # ## 为什么没有报错 {#silent}

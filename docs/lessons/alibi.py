@@ -117,12 +117,12 @@ rescaled = rescaled / rescaled.sum(-1, keepdim=True)
 assert torch.allclose(rescaled, weights_by_hand(q, k, some), rtol=0, atol=1e-6)
 
 # %% [markdown] lang="en" role="claim"
-# The package and the formula give the same weights, with random queries and keys too. And
-# ALiBi's weights are the ordinary ones, each multiplied by $e^{-m}$ for every
+# The package and the formula give the same weights, to 10⁻⁶, with random queries and keys
+# too. And ALiBi's weights are the ordinary ones, each multiplied by $e^{-m}$ for every
 # step back, and scaled to add up to 1 again.
 
 # %% [markdown] lang="zh" role="claim"
-# 本站的包与公式得到的权重相同，查询和键是随机数时也一样。ALiBi 的权重，就是普通的权重每往回一步乘一次 $e^{-m}$，再放缩到总和为 1。
+# 本站的包与公式得到的权重相同（误差不超过 10⁻⁶），查询和键是随机数时也一样。ALiBi 的权重，就是普通的权重每往回一步乘一次 $e^{-m}$，再放缩到总和为 1。
 
 # %% [markdown] lang="en"
 # ## One slope for each head {#slopes}
@@ -795,7 +795,7 @@ ends = alibi_slopes(12)[-1].item()
 #     其余的确实是它的幂，但它本身也是固定的。
 
 # %% [markdown] lang="en" role="quiz"
-# Which is the last slope of twelve heads?
+# What is the last slope of twelve heads?
 #
 # - {{ math.isclose(ends, 2**-3.5, rel_tol=1e-5) }} $2^{-3.5}$, about {{ 2**-3.5:.3f }}
 #

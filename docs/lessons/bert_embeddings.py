@@ -372,7 +372,7 @@ assert steps.count("torch::autograd::AccumulateGrad") == len(list(layer.paramete
 # %% [markdown] lang="en"
 # ## Each table alone {#each-table-alone}
 #
-# Now the three lookups one by one. The tokenizer gave token IDs and segments, but no positions: the layer counts them itself. We count by `torch.arange(S)`. transformers keeps the numbers from 0 on in a buffer of shape `{{ layer.position_ids.shape }}` and takes the first $S$.
+# Now the three lookups one by one. The tokenizer gave token IDs and segments, but no positions: the layer counts them itself. We count with `torch.arange(S)`. transformers keeps the numbers from 0 on in a buffer of shape `{{ layer.position_ids.shape }}` and takes the first $S$.
 
 # %% [markdown] lang="zh"
 # ## 一张表一张表地看 {#each-table-alone}
@@ -567,11 +567,11 @@ assert formula_error < 2e-6
 
 # %% [markdown] lang="en"
 # !!! note "Often said, not so: LayerNorm without the epsilon"
-#     $\varepsilon$ is easily left out, or left at PyTorch's default of 1e-5. Without it, a row of equal numbers is divided by zero. With 1e-5, a row whose variance is about as small is squeezed, such as the row below. The rows of our sentence have larger variances: there the error is too small to be seen, but far larger than rounding.
+#     $\varepsilon$ is easily left out, or left at PyTorch's default of 1e-5. Without it, a row of equal numbers is divided by zero. With 1e-5, a row whose variance is about as small is squeezed, such as the row below. The rows of our sentence have larger variances: there the error is small, but far larger than rounding.
 
 # %% [markdown] lang="zh"
 # !!! note "常见的误解：层归一化的公式里没有 epsilon"
-#     公式里的 $\varepsilon$ 很容易漏掉，或者误用 PyTorch 的默认值 1e-5。没有它，一行的数如果全都相等，分母就是零。换成 1e-5，方差与它相近的行会明显缩小，下面就是这样一行。我们这个句子的各行方差大得多：误差小得看不出来，却远大于舍入误差。
+#     公式里的 $\varepsilon$ 很容易漏掉，或者误用 PyTorch 的默认值 1e-5。没有它，一行的数如果全都相等，分母就是零。换成 1e-5，方差与它相近的行会明显缩小，下面就是这样一行。我们这个句子的各行方差大得多：误差不大，却远大于舍入误差。
 
 # %%
 small = torch.tensor([1e-3, -1e-3, 2e-3, -2e-3])
@@ -1081,7 +1081,7 @@ except RuntimeError:
 #     加的是同样的行，次序也一样，每一步的舍入自然都一样。
 
 # %% [markdown] lang="en" role="quiz"
-# In the pair of this page, which type has the `[SEP]` in the middle, between the two texts?
+# In the pair of this page, what is the type of the `[SEP]` in the middle, between the two texts?
 #
 # - {{ pair_segments[6] == 0 }} 0
 #

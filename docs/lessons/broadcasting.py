@@ -654,7 +654,7 @@ assert single.shape == tokens.shape and (single == 4).all()
 # %% [markdown] lang="en"
 # ## How to notice {#notice}
 #
-# | mistake | the shape tells | the telltale table |
+# | mistake | the shape shows it | the telltale table |
 # |---|---|---|
 # | `pe[: x.size(0)]` on `[length, 1, D]` | no | the same row along a sample |
 # | `pe[: x.size(1)]`, $B = 1$ | yes: $S$ samples | the same row along a sample |
@@ -965,8 +965,8 @@ assert outcome(torch.broadcast_shapes, (2, 3, 1), (2, 1)) == "error"
 #
 # ??? question "Answer"
 #     `[1, S]` minus `[S, 1]`: the column number runs along the last axis, the row number along
-#     the first, and both are repeated. Here the doubling of the `[S, S, D]` mistake is just
-#     what one wants. Relative positions begin with this matrix.
+#     the first, and both are repeated. Here the repeating on both sides, as in the
+#     `[S, S, D]` mistake, is just what one wants. Relative positions begin with this matrix.
 
 # %% [markdown] lang="zh"
 # **4.** 不用循环，写出所有位置两两之差的矩阵 `[S, S]`，让第 $i$ 行第 $j$ 列是 $j - i$。应当用哪两个形状相减？

@@ -207,8 +207,8 @@ assert far["rope"] > far["none"] + 0.3
 
 # %% [markdown] lang="en" role="claim"
 # With every encoding and every seed the loss at the last places of the trained length is
-# less than 0.1 nats away from the least one. Beyond, ALiBi's rises by less than 0.1, Shaw's
-# and Transformer-XL's by less than 0.2. Sinusoidal and learned rise by more than 1 nat just
+# less than 0.1 away from the least one. Beyond, ALiBi's rises by less than 0.1, Shaw's
+# and Transformer-XL's by less than 0.2. Sinusoidal and learned rise by more than 1 just
 # past the trained length, sinusoidal above guessing; at the far end it has
 # {{ far["sinusoidal"]:.1f }}, and learned is near guessing, with {{ far["learned"]:.1f }}.
 # RoPE ends above guessing, at {{ far["rope"]:.1f }}, T5 at {{ far["t5"]:.1f }}, no encoding
@@ -305,7 +305,7 @@ assert min(seen["sinusoidal"].values()) > least + 1
 
 # %% [markdown] lang="en" role="claim"
 # With a window of {{ TRAINED }} places RoPE is as good as ALiBi, and as good as within the
-# trained length, to 0.1 nats; without it, RoPE's loss is {{ seen["rope"][TESTED] - seen["rope"][TRAINED]:.1f }} higher than with it.
+# trained length, to 0.1; without it, RoPE's loss is {{ seen["rope"][TESTED] - seen["rope"][TRAINED]:.1f }} higher than with it.
 # ALiBi loses less than 0.1 with a window of 16. No window saves the sinusoidal model.
 
 # %% [markdown] lang="zh" role="claim"
@@ -416,7 +416,7 @@ assert level and max(level) < 0.1
 # %% [markdown] lang="en" role="claim"
 # At the far end the order of the encodings is not that of the first task. Fewer than half of
 # the runs learned this one, and with some encodings it was the seed that decided. Where
-# ALiBi learned it, its loss stays level, to 0.1 nats.
+# ALiBi learned it, its loss stays level, to 0.1.
 
 # %% [markdown] lang="zh" role="claim"
 # 最远处各种编码的顺序，与第一个任务不同。学会这个任务的训练不到一半，有的编码学没学会，要看种子。ALiBi 凡是学会了的，超出训练长度之后损失都很平稳，变化不到 0.1。
@@ -435,7 +435,7 @@ assert level and max(level) < 0.1
 # model of a model. It shows a tendency, not a law.
 #
 # - **It shows** that "no error" and "works" are two things. All models read the long
-#   text without complaint; only the loss tells.
+#   text without complaint; only the loss shows the difference.
 # - **It shows** that seeing offsets alone does not make a model read long texts. Three
 #   relative encodings stay level in the first task, two do not, and nothing in the
 #   [table of encodings](../encodings.md) tells which.
@@ -584,13 +584,13 @@ assert row_moved[:TRAINED].all() and not row_moved[TRAINED:].any()
 # - Weights that exist decide by themselves: take their encoding, and RoPE's layout with
 #   it.
 # - In an easy task the encodings hardly differ within the trained length; beyond it
-#   they differ greatly, and no error tells.
+#   they differ greatly, and no error says so.
 # - ALiBi stays level because its far keys fade, which is also its price.
 # - What is added to the input fails as soon as a text is longer than those in training.
 # - Seeing offsets alone is not enough: RoPE fails here because of far keys, and a window
 #   saves it.
-# - For a new decoder RoPE is the usual choice; to make it longer, scale it and train
-#   on.
+# - For a new decoder RoPE is the usual choice; to make it longer, scale it and train it
+#   further.
 
 # %% [markdown] lang="zh"
 # ## 小结 {#summary}
@@ -695,7 +695,7 @@ assert loss_of_piece(200) - loss_of_piece(0) > 0.4
 assert abs(loss_of_piece(0) - again["sinusoidal"][WITHIN]) < 0.25
 
 # %% [markdown] lang="en" role="claim"
-# The same letters cost over 0.4 nats more when they are numbered from 200.
+# The loss of the same letters is higher by over 0.4 when they are numbered from 200.
 
 # %% [markdown] lang="zh" role="claim"
 # 同样的字母，从 200 编号，损失高出 0.4 以上。
@@ -724,7 +724,7 @@ for start, end in ((0, 64), (32, 64)):
 assert each[32:64].mean() - each[:64].mean() > 0.2
 
 # %% [markdown] lang="en" role="claim"
-# The mean over all 64 places is over 0.2 nats too low.
+# The mean over all 64 places is too low by over 0.2.
 
 # %% [markdown] lang="zh" role="claim"
 # 对全部 64 个位置取平均，损失看上去低了 0.2 以上。

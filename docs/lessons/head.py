@@ -545,8 +545,8 @@ assert saved["GPT-2"] > saved["Llama 3.2 1B"] > saved["Llama 3 8B"]
 # The larger the model, the smaller the share of the matrix: a tie saves more numbers, but a smaller
 # part of all, and large models often do without. The second gain is said to be one space for
 # tokens, at the entrance and at the exit: Press and Wolf, and Inan and others, found lower
-# perplexity in the language models of their time. But an untied model has more freedom. Which kind
-# a model is, its configuration says.
+# perplexity in the language models of their time. But an untied model has more freedom. The
+# configuration of a model says which kind it is.
 
 # %% [markdown] lang="zh"
 # 模型越大，这个矩阵占的比例越小：绑定省下的参数多了，占的份额却小了，所以大模型常常不绑定。第二个好处，一般说是两头共用一个向量空间：Press 和 Wolf，还有 Inan 等人，都发现当时的语言模型绑定之后困惑度（perplexity）更低。但绑不绑定是一种选择：不绑定的模型自由度更大。具体的模型用哪一种，要看它的配置。
@@ -721,7 +721,7 @@ assert view.data_ptr() == embedding.weight.data_ptr() and view._is_view()
 
 # %% [markdown] lang="en"
 # **"One score vector for each text."** One for each *place*: [`logits[b, s]`](#head). Training
-# uses all of them; only generating looks at the last one alone.
+# uses all of them; only generation looks at the last one alone.
 
 # %% [markdown] lang="zh"
 # **“每段文本得到一组分数。”** 是每个*位置*一组：[`logits[b, s]`](#head)。训练时全都用上，只有生成时才只看最后一个。
@@ -778,7 +778,7 @@ assert view.data_ptr() == embedding.weight.data_ptr() and view._is_view()
 #
 # ??? question "Answer"
 #     The shape is $[B, S, V]$. That is {{ 8 * 1024 * 50257 * 4 / 1e9:.2f }} GB, far more than the
-#     hidden states with {{ 8 * 1024 * 768 * 4 / 1e9:.3f }} GB. For generating, one place is enough.
+#     hidden states with {{ 8 * 1024 * 768 * 4 / 1e9:.3f }} GB. To generate, one place is enough.
 
 # %% [markdown] lang="zh"
 # ## 练习 {#exercises}

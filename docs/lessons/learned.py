@@ -614,7 +614,7 @@ assert ours.min() == 1 and full.min() == 2  # nothing takes row 0
 # - Vaswani et al., [Attention Is All You Need](https://arxiv.org/abs/1706.03762), 2017,
 #   section 3.5 and table 3, row E: learned positions in place of sinusoids gave nearly
 #   the same results; sinusoids were chosen in the hope of longer texts.
-# - Devlin et al., [BERT](https://arxiv.org/abs/1810.04805), 2018. Appendix A.2: most
+# - Devlin et al., [BERT](https://arxiv.org/abs/1810.04805), 2019. Appendix A.2: most
 #   training steps use sequences of 128 tokens, the last tenth 512, to learn the position
 #   embeddings.
 
@@ -623,7 +623,7 @@ assert ours.min() == 1 and full.min() == 2  # nothing takes row 0
 #
 # - Gehring 等，[Convolutional Sequence to Sequence Learning](https://arxiv.org/abs/1705.03122)，2017，第 3.1 节：给位置学一个嵌入，加到词的嵌入上。
 # - Vaswani 等，[Attention Is All You Need](https://arxiv.org/abs/1706.03762)，2017，第 3.5 节和表 3 的 E 行：用可学习的位置代替正弦编码，结果几乎一样；选用正弦编码，是希望它能用于更长的文本。
-# - Devlin 等，[BERT](https://arxiv.org/abs/1810.04805)，2018，附录 A.2：大部分训练步用 128 个词元的序列，最后十分之一用 512 个，为的是学会位置嵌入。
+# - Devlin 等，[BERT](https://arxiv.org/abs/1810.04805)，2019，附录 A.2：大部分训练步用 128 个词元的序列，最后十分之一用 512 个，为的是学会位置嵌入。
 
 # %% [markdown] lang="en"
 # ## Exercises {#exercises}

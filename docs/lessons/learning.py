@@ -455,11 +455,11 @@ assert min(ended_dog) > 0.9 and min(ended_apple) > 0.9
 # %% [markdown] lang="en" role="claim"
 # Predicting the next word, with an untied head and no end token, leaves the rows of 猫 and 狗
 # exactly as they began. With an end token they move, but then 猫 and 苹果 come together as well
-# (cosine {{ min(ended_apple):.2f }} or more): to this task a word is nothing but what may follow it,
+# (cosine {{ min(ended_apple):.2f }} or more, rounded): to this task a word is nothing but what may follow it,
 # and after all of these only the end follows.
 
 # %% [markdown] lang="zh" role="claim"
-# 预测下一个词，语言模型头不绑定，又没有结束词元：“猫”和“狗”的行与开始时一模一样。加上结束词元，它们就会移动，可是“猫”和“苹果”也靠拢了（余弦最低也有 {{ min(ended_apple):.2f }}）：对这个任务来说，一个词只意味着后面能接什么，而这几个词后面都只有句子结束。
+# 预测下一个词，语言模型头不绑定，又没有结束词元：“猫”和“狗”的行与开始时一模一样。加上结束词元，它们就会移动，可是“猫”和“苹果”也靠拢了（余弦四舍五入后最低也有 {{ min(ended_apple):.2f }}）：对这个任务来说，一个词只意味着后面能接什么，而这几个词后面都只有句子结束。
 
 # %% [markdown] lang="en"
 # ## What a task needs of a word {#freeze}
@@ -502,12 +502,12 @@ print("praise or blame ", [f"{value:.2f}" for value in by_judging])
 assert min(by_neighbors) > 0.8 and max(by_judging) < -0.8
 
 # %% [markdown] lang="en" role="claim"
-# Over all seeds, cosine(好看, 难看) ends at {{ min(by_neighbors):.2f }} or more with skip-gram, and at
-# {{ max(by_judging):.2f }} or less when the task is to judge. The same words in the same sentences:
+# Over all seeds, cosine(好看, 难看), rounded, ends at {{ min(by_neighbors):.2f }} or more with skip-gram,
+# and at {{ max(by_judging):.2f }} or less when the task is to judge. The same words in the same sentences:
 # together in one table, opposite in the other.
 
 # %% [markdown] lang="zh" role="claim"
-# 每个随机种子都一样：用 skip-gram，“好看”和“难看”的余弦最低也有 {{ min(by_neighbors):.2f }}；任务是判断好坏时，最高只有 {{ max(by_judging):.2f }}。词相同，句子相同，这两个词在一张表里靠拢，在另一张表里却正好相反。
+# 每个随机种子都一样：用 skip-gram，“好看”和“难看”的余弦四舍五入后最低也有 {{ min(by_neighbors):.2f }}；任务是判断好坏时，最高只有 {{ max(by_judging):.2f }}。词相同，句子相同，这两个词在一张表里靠拢，在另一张表里却正好相反。
 
 # %% [markdown] lang="en"
 # Judging sentiment needs 好看 and 难看 apart. Translation needs to know that 猫 and "cat" belong
@@ -690,10 +690,10 @@ assert min(fruit_fruit) > 0.99 and max(fruit_firm) < 0.96
 # Both sentences look up one and the same vector for 苹果: what the embedding layer hands on at
 # its place is equal, bit for bit. After the last layer, for each of {{ len(berts) }} seeds, the
 # cosine of the two fruits (苹果很好吃 and 苹果很甜, "apples are sweet") is {{ min(fruit_fruit):.2f }}, that
-# of fruit and firm {{ max(fruit_firm):.2f }} at most.
+# of fruit and firm {{ max(fruit_firm):.2f }} at most, both rounded.
 
 # %% [markdown] lang="zh" role="claim"
-# 两个句子里的“苹果”查到的是同一个向量：嵌入层在这个位置交出的向量逐位相等。{{ len(berts) }} 个随机种子下，经过最后一层之后，都指水果的两处（“苹果很好吃”“苹果很甜”），余弦是 {{ min(fruit_fruit):.2f }}；一处指水果、一处指公司，余弦最高只有 {{ max(fruit_firm):.2f }}。
+# 两个句子里的“苹果”查到的是同一个向量：嵌入层在这个位置交出的向量逐位相等。{{ len(berts) }} 个随机种子下，经过最后一层之后，都指水果的两处（“苹果很好吃”“苹果很甜”），余弦是 {{ min(fruit_fruit):.2f }}；一处指水果、一处指公司，余弦最高只有 {{ max(fruit_firm):.2f }}（都四舍五入到两位小数）。
 
 # %% [markdown] lang="en"
 # Why a BERT and not a GPT? In these two sentences 苹果 comes first. A causal model lets each place
@@ -880,10 +880,10 @@ assert all(large < small for large, small in zip(from_large, cat_dog, strict=Tru
 assert BertConfig().initializer_range == GPT2Config().initializer_range
 
 # %% [markdown] lang="en" role="claim"
-# Lower for every seed: {{ max(from_large):.2f }} at most.
+# Lower for every seed: {{ max(from_large):.2f }} at most, rounded.
 
 # %% [markdown] lang="zh" role="claim"
-# 每个随机种子都更低，最高只有 {{ max(from_large):.2f }}。
+# 每个随机种子都更低，四舍五入后最高只有 {{ max(from_large):.2f }}。
 
 # %% [markdown] lang="en"
 # **4.** Two tokens are looked up in every step, always together, and nothing else in the model

@@ -311,11 +311,11 @@ lowest = min(*found["one-hot"][1], *found["embedding"][1])
 # %% [markdown] lang="en" role="claim"
 # With the raw ID the accuracy falls from at least {{ min(found["raw ID"][0]):.0% }} to at most
 # {{ max(found["raw ID"][1]):.0% }}; guessing gives {{ 1 / 2:.0% }}. Scaling to 0..1 does not help: at most
-# {{ max(found["scaled ID"][1]):.0% }}. With one-hot vectors and with an embedding, every run
+# {{ max(found["scaled ID"][1]):.1% }}. With one-hot vectors and with an embedding, every run
 # reaches {{ lowest:.0% }}.
 
 # %% [markdown] lang="zh" role="claim"
-# 用原始 ID，正确率原来至少有 {{ min(found["raw ID"][0]):.0% }}，重新编号之后最高只有 {{ max(found["raw ID"][1]):.0% }}，而瞎猜就有 {{ 1 / 2:.0% }}。缩放到 0 到 1 之间也没有用，最高只有 {{ max(found["scaled ID"][1]):.0% }}。用独热向量和用嵌入，每一次都达到 {{ lowest:.0% }}。
+# 用原始 ID，正确率原来至少有 {{ min(found["raw ID"][0]):.0% }}，重新编号之后最高只有 {{ max(found["raw ID"][1]):.0% }}，而瞎猜就有 {{ 1 / 2:.0% }}。缩放到 0 到 1 之间也没有用，最高只有 {{ max(found["scaled ID"][1]):.1% }}。用独热向量和用嵌入，每一次都达到 {{ lowest:.0% }}。
 
 # %% [markdown] lang="en"
 # To see why it falls, lay all tokens out in the order of their IDs.
@@ -409,7 +409,7 @@ assert not torch.equal(one[0].weight, other[0].weight)
 #
 # !!! note "Often said, not so: a larger network would learn it anyway"
 #     With enough bends a curve can pass through any points, so for {{ V }} tokens this is true on
-#     paper. In training it does not happen: the next cell takes {{ 16 }} times as many hidden
+#     paper. Our training does not get there: the next cell takes {{ 16 }} times as many hidden
 #     units, {{ 4 }} times as many steps, and tries a smaller learning rate as well.
 
 # %% [markdown] lang="zh"
@@ -419,7 +419,7 @@ assert not torch.equal(one[0].weight, other[0].weight)
 #     输入是数量时，缩放确实有好处。可是缩放不改变先后，所有距离也只是按同一比例变化。实验已经说明：重新编号之前一切正常，之后缩放的 ID 和原始 ID 一样无用。
 #
 # !!! note "常见的误解：网络大一点，自然就学会了"
-#     只要拐的弯够多，任给一些点，折线都能一一穿过，所以只有 {{ V }} 个词元时，这话在理论上成立。训练起来却做不到：下面的代码用 {{ 16 }} 倍的隐藏单元，训练 {{ 4 }} 倍的步数，还试了更小的学习率。
+#     只要拐的弯够多，任给一些点，折线都能一一穿过，所以只有 {{ V }} 个词元时，这话在理论上成立。我们却没能训练出来：下面的代码用 {{ 16 }} 倍的隐藏单元，训练 {{ 4 }} 倍的步数，还试了更小的学习率。
 
 # %%
 large = []
@@ -441,11 +441,11 @@ assert max(large) < 0.75
 
 # %% [markdown] lang="en" role="claim"
 # With {{ 16 * hidden }} hidden units and {{ 4 * steps }} steps, the scaled ID reaches at most
-# {{ max(large):.0% }} in {{ len(large) }} runs, for {{ V }} tokens. A real vocabulary has tens of
+# {{ max(large):.1% }} in {{ len(large) }} runs, for {{ V }} tokens. A real vocabulary has tens of
 # thousands.
 
 # %% [markdown] lang="zh" role="claim"
-# 用 {{ 16 * hidden }} 个隐藏单元、训练 {{ 4 * steps }} 步，{{ len(large) }} 次运行中，缩放的 ID 在 {{ V }} 个词元上最高只到 {{ max(large):.0% }}。真实的词表有几万个词元。
+# 用 {{ 16 * hidden }} 个隐藏单元、训练 {{ 4 * steps }} 步，{{ len(large) }} 次运行中，缩放的 ID 在 {{ V }} 个词元上最高只到 {{ max(large):.1% }}。真实的词表有几万个词元。
 
 # %% [markdown] lang="en"
 # ## In short {#summary}

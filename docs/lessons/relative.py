@@ -899,7 +899,7 @@ assert by_hand == [8 + 4, 8 + 4 + 16]
 #     Nothing. All keys of the past now count as keys on the right, and a decoder puts
 #     these into bucket 0. The printed buckets of the last query are all
 #     {{ t5_buckets(-offsets(place, place), bidirectional=False)[-1].unique().item() }}: the model has no positions left, apart from what
-#     the causal mask tells.
+#     the causal mask tells it.
 
 # %% [markdown] lang="zh"
 # **3.** 找错，[错误博物馆](../faults/t5_direction.md)里也有这一个。有人写 T5 的解码器，偏移用了查询减键。程序能运行。这时偏置对过去还知道什么？
@@ -1027,7 +1027,7 @@ unmoved = [name for name in change if change[name] < 1e-9]
 #     这是 D 在文本里的位置，是从第一个词元数的，不是从 B 数的。
 
 # %% [markdown] lang="en" role="quiz"
-# Shaw's encoding with limit 4 and head width 16: what shape has the table of key vectors?
+# Shaw's encoding with limit 4 and head width 16: what shape does the table of key vectors have?
 #
 # - {{ table_shape == (8, 16) }} `[8, 16]`
 #

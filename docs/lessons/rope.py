@@ -93,11 +93,11 @@ for m in range(50):
         assert math.isclose(turned(q, m).norm(), q.norm(), rel_tol=1e-6)
 
 # %% [markdown] lang="en" role="claim"
-# For all positions below 50 both sides of the formula agree, and no turn changes the length
-# of the query.
+# For all positions below 50 both sides of the formula agree to 10⁻⁵, and no turn changes the
+# length of the query, to rounding.
 
 # %% [markdown] lang="zh" role="claim"
-# 位置小于 50 的所有组合，公式两边都相等；不论转多少，查询的长度都不变。
+# 位置小于 50 的所有组合，公式两边相差不超过 10⁻⁵；不论转多少，查询的长度都不变（只差舍入误差）。
 
 # %% [markdown] lang="en"
 # ## A head has many pairs {#many-pairs}
@@ -340,7 +340,7 @@ assert (rotate(x, turn, "half-split") - rotate(x, turn, "interleaved")).abs().ma
 
 # %% [markdown] lang="en" role="claim"
 # Reorder the features, then turn in the half-split layout: the numbers are those of the
-# interleaved layout, in the new order. Without reordering they are others.
+# interleaved layout, in the new order. Without reordering they differ.
 
 # %% [markdown] lang="zh" role="claim"
 # 先重排各维，再按前后半配对转动：得到的数与相邻配对相同，只是换了次序。不重排，得到的就是别的数。

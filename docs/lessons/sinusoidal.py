@@ -376,8 +376,8 @@ hands.turning()
 # 从浅色的针到深色的针是三步。同一行里，出发点虽然相隔很远，转过的角度却都一样。
 
 # %% [markdown] lang="en"
-# To turn a hand by an angle is a 2 by 2 matrix, the same for every start. For pair $i$ and a step
-# of $k$ positions, the addition formulas of sine and cosine say
+# Turning a hand by an angle is multiplying by a 2 by 2 matrix, the same for every start. For pair
+# $i$ and a step of $k$ positions, the addition formulas of sine and cosine say
 #
 # $$
 # \begin{pmatrix} \sin \omega_i (p + k) \\ \cos \omega_i (p + k) \end{pmatrix} =
@@ -439,7 +439,7 @@ assert max(turn_errors) < 1e-11
 # %% [markdown] lang="en"
 # ## Near positions are alike, but nearer is not always more alike {#similarity}
 #
-# How alike are the encodings of two positions? Their dot product tells. In each pair
+# How alike are the encodings of two positions? Their dot product says it. In each pair
 # $\sin a \sin b + \cos a \cos b = \cos(a - b)$, so
 #
 # $$\mathrm{PE}(p) \cdot \mathrm{PE}(q) = \sum_{i} \cos\bigl(\omega_i (p - q)\bigr).$$
@@ -560,10 +560,10 @@ assert second > 2.7
 # %% [markdown] lang="en" role="claim"
 # Among 100,000 positions at $D = 64$ no two encodings are nearer than {{ least:.2f }}, and that is
 # the distance of neighbors (offset {{ where }}). Positions that are not neighbors are at least
-# {{ second:.2f }} apart.
+# {{ second:.1f }} apart.
 
 # %% [markdown] lang="zh" role="claim"
-# $D = 64$ 时，100,000 个位置中任意两个编码的距离都不小于 {{ least:.2f }}，而这正是相邻位置的距离（偏移为 {{ where }}）。不相邻的位置至少相距 {{ second:.2f }}。
+# $D = 64$ 时，100,000 个位置中任意两个编码的距离都不小于 {{ least:.2f }}，而这正是相邻位置的距离（偏移为 {{ where }}）。不相邻的位置至少相距 {{ second:.1f }}。
 
 # %% [markdown] lang="en"
 # ## The digits after the decimal point {#exact}

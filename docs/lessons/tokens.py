@@ -175,13 +175,13 @@ for name, both in cuts.items():
 # | a token is a | size of the vocabulary | length of a text | unknown |
 # |---|---|---|---|
 # | word | grows with every new word | shortest | every word outside the list |
-# | subword | chosen by the maker, here {{ len(bert.vocabulary) }} and {{ len(gpt.vocabulary) }} | in between | from bytes: nothing; WordPiece: words that have no pieces |
+# | subword | chosen by the maker, here {{ len(bert.vocabulary) }} and {{ len(gpt.vocabulary) }} | in between | from bytes: nothing; WordPiece: words that it has no pieces for |
 # | character | some thousands for Chinese | longer | rare characters |
 # | byte | {{ 2**8 }} | longest | nothing |
 #
 # The lengths hold for a vocabulary that suits the text: GPT-2's, made for English, needs
 # {{ len(cuts["subwords"][1]) }} tokens for the {{ len(chinese) }} Chinese characters. Nearly all
-# large language models of today use subwords. Two much-used ways to cut them run on this page.
+# large language models of today use subwords. Two widely used ways of cutting run on this page.
 
 # %% [markdown] lang="zh"
 # 这四种都可以叫词元；切出哪一种，由算法决定。
@@ -345,7 +345,7 @@ for piece in gpt.pieces(text):
     print(f"{piece.id:6}   {piece.data.hex(' '):9}  {characters}")
 
 # %% [markdown] lang="en"
-# None of these tokens is a whole character, each is a part of one; in English a token was a
+# None of these tokens is a whole character; each is a part of one. In English a token was a
 # whole word. The bytes are joined step by step; here is the order for the two characters 国人
 # ("country", "person"), of which the second does become whole.
 
@@ -1005,7 +1005,7 @@ quiz_batch = tensors(bert.encode_batch(["cats", "I like cats and dogs"]))["input
 
 # %% [markdown] lang="en" role="quiz"
 # In the vocabulary of six, 猫 ("cat") has the ID {{ vocabulary.id("猫") }} and 我 ("I") the ID
-# {{ vocabulary.id("我") }}. What does this tell about the two?
+# {{ vocabulary.id("我") }}. What does this tell you about the two?
 #
 # - {{ vocabulary.token(4) == "猫" and vocabulary.token(2) == "我" }} Where each stands in the list, and nothing more.
 #
@@ -1147,7 +1147,7 @@ quiz_batch = tensors(bert.encode_batch(["cats", "I like cats and dogs"]))["input
 #
 # - {{ moved.sum().item() == 3 }} Rows of the embedding table.
 #
-#     The table is a parameter. Plain SGD moves only rows that were looked up.
+#     The table is a parameter. Plain SGD moves rows that were looked up, and no others.
 
 # %% [markdown] lang="zh" role="quiz"
 # 用“我喜欢猫”把模型训练一步，什么会变？
@@ -1162,4 +1162,4 @@ quiz_batch = tensors(bert.encode_batch(["cats", "I like cats and dogs"]))["input
 #
 # - {{ moved.sum().item() == 3 }} 嵌入表的几行。
 #
-#     表是参数。普通的 SGD 只移动查到的行。
+#     表是参数。普通的 SGD 只移动查到的行，别的行不动。

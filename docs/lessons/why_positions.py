@@ -285,11 +285,11 @@ assert torch.allclose(out_exchanged, out[:, moved], rtol=0, atol=1e-4)
 
 # %% [markdown] lang="en" role="claim"
 # With all tokens at position 0, the {{ len(model.encoder.layer) }} layers give "dog" one and the
-# same vector whether it bites or is bitten, and the sentences have a similarity of
+# same vector, to 10⁻⁴, whether it bites or is bitten, and the sentences have a similarity of
 # {{ similarity["all at 0"]:.3f }}. With positions in order it is {{ similarity["in order"]:.3f }}.
 
 # %% [markdown] lang="zh" role="claim"
-# 所有词元都在位置 0 时，狗是咬还是被咬，“dog”经过 {{ len(model.encoder.layer) }} 层之后得到的向量都一样，两句话的相似度是 {{ similarity["all at 0"]:.3f }}。位置按顺序编号时，相似度是 {{ similarity["in order"]:.3f }}。
+# 所有词元都在位置 0 时，狗是咬还是被咬，“dog”经过 {{ len(model.encoder.layer) }} 层之后得到的向量都一样（误差不超过 10⁻⁴），两句话的相似度是 {{ similarity["all at 0"]:.3f }}。位置按顺序编号时，相似度是 {{ similarity["in order"]:.3f }}。
 
 # %% [markdown] lang="en"
 # That is still high, because this encoder was trained to give texts about the same things similar

@@ -83,7 +83,8 @@ def clock() -> Figure:
     def alt(say: Say) -> str:
         return say(
             "Four clock faces: 10:08:05, then 30 seconds later, 30 minutes later, 6 hours later. "
-            "In the last three one hand has visibly moved while the faster ones stand where they stood."
+            "In the last three one hand has visibly moved while the faster ones stand where they "
+            "stood."
         )
 
     return Figure("sinusoidal-clock", draw, alt)
