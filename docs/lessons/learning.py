@@ -241,12 +241,13 @@ widget_data = json.dumps(
 gradients.rows_that_move()
 
 # %% [markdown] lang="en" role="caption"
-# How far each of three rows of ones moves in step 2, with learning rate {{ gradients.RATE }}. Row 0 is
-# used in step 1 only, row 1 in step 2 only, row 2 never. Adam moves row 0, whose gradient is zero,
-# nearly as far as row 1.
+# How far each of three rows of ones moves in step 2, with learning rate
+# {{ gradients.RATE }}, momentum {{ gradients.MOMENTUM }} and AdamW's weight decay
+# {{ gradients.DECAY }}. Row 0 is used in step 1 only, row 1 in step 2 only, row 2 never. Adam moves
+# row 0, whose gradient is zero, nearly as far as row 1.
 
 # %% [markdown] lang="zh" role="caption"
-# 一张三行全是 1 的表，学习率 {{ gradients.RATE }}，每一行在第二步移动了多少。第 0 行只在第一步查过，第 1 行只在第二步查，第 2 行从没查过。用 Adam 时，第 0 行梯度为 0，移动得却和第 1 行差不多。
+# 一张三行全是 1 的表，学习率 {{ gradients.RATE }}，动量 {{ gradients.MOMENTUM }}，AdamW 的权重衰减 {{ gradients.DECAY }}，每一行在第二步移动了多少。第 0 行只在第一步查过，第 1 行只在第二步查，第 2 行从没查过。用 Adam 时，第 0 行梯度为 0，移动得却和第 1 行差不多。
 
 # %% [markdown] lang="en" role="widget"
 # `rows` {{ widget_data }}

@@ -79,4 +79,4 @@ def summary(rows: Sequence[Mapping[str, Any]]) -> str:
     """One line for each row that is not in order, or that all are."""
     odd = [f"{row['name']}: {verdict(row)}" for row in rows if row["missed"] or row["not_run"]]
     kept = len(rows) - len(odd)
-    return "\n".join([f"{kept} of {len(rows)} rows keep their targets", *odd])
+    return "\n".join([f"{kept} of {len(rows)} rows meet their targets", *odd])

@@ -229,22 +229,22 @@ def table(result: Result, subject: str) -> Told:
 
 
 def missed(result: Result) -> Told:
-    """How many rows keep their targets, and those that do not, each with what limits it."""
+    """How many rows meet their targets, and those that do not, each with what limits it."""
     rows = [row for subject in WORK for row in _rows(result, subject)]
     odd = [row for row in rows if misses(row)]
     kept = len(rows) - sum(bool(row["missed"] or row["not_run"]) for row in rows)
 
     def tell(language: str) -> str:
         words = _in(language, "the list of missed targets")
-        head = "{kept} of {count} rows keep their targets."
+        head = "{kept} of {count} rows meet their targets."
         if odd:
-            head = "{kept} of {count} rows keep their targets. These do not:"
+            head = "{kept} of {count} rows meet their targets. These do not:"
         lines = [words(head, kept=kept, count=len(rows)), ""]
         for row in odd:
             reason = words(LIMITED_BY[row["name"]])
             low, middle, _ = _ours(row)["ratio"]
             if low <= row["target"].get("ratio", 0) < middle:
-                reason = words("{reason} The lower quartile keeps the target.", reason=reason)
+                reason = words("{reason} The lower quartile meets the target.", reason=reason)
             item = words(
                 "**{work}**: {misses}. {reason}",
                 work=words(_work(row)),

@@ -112,7 +112,7 @@ def test_check_fails_on_a_missed_target_and_names_it(
     [row] = content["bench"]["data"]["rows"]
     [missed] = row["missed"]
     assert status == 1
-    assert f"0 of 1 rows keep their targets\nprobe: MISSED: {missed}" in capsys.readouterr().out
+    assert f"0 of 1 rows meet their targets\nprobe: MISSED: {missed}" in capsys.readouterr().out
     assert re.search(words, missed)
 
 
@@ -122,7 +122,7 @@ def test_check_is_content_when_targets_are_kept(add_row, tmp_path, capsys):
     add_row(target, others=slow, error=lambda out: out)
     assert run(tmp_path, "--row", "probe", "--check")[0] == 0
     shown = capsys.readouterr().out
-    assert "1 of 1 rows keep their targets" in shown
+    assert "1 of 1 rows meet their targets" in shown
     assert "OK: ratio at most 4, error at most 2, 1.5 times faster than slow" in shown
 
 

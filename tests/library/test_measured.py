@@ -115,7 +115,7 @@ def test_nothing_to_complain_of():
     good = replace(BENCH, data={"rows": rows})
     assert (
         _measured.missed(good).tell("en").strip()
-        == f"{len(rows)} of {len(rows)} rows keep their targets."
+        == f"{len(rows)} of {len(rows)} rows meet their targets."
     )
     assert _measured.faster_elsewhere(good).tell("en").startswith("In no row")
 

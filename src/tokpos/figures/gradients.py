@@ -16,6 +16,8 @@ from tokpos.head import LanguageModelHead, tie
 WIDTH = 520.0
 SMALL = 13.0
 RATE = 0.1
+MOMENTUM = 0.9
+DECAY = 0.1
 
 
 def _number(value: float) -> str:
@@ -104,9 +106,9 @@ Make = Callable[[list[nn.Parameter]], torch.optim.Optimizer]
 _OPTIMIZERS: dict[str, tuple[Make, bool, bool]] = {
     # How it is made, whether the gradient is sparse, whether the head is tied.
     "SGD": (lambda p: torch.optim.SGD(p, lr=RATE), False, False),
-    "SGD, momentum": (lambda p: torch.optim.SGD(p, lr=RATE, momentum=0.9), False, False),
+    "SGD, momentum": (lambda p: torch.optim.SGD(p, lr=RATE, momentum=MOMENTUM), False, False),
     "Adam": (lambda p: torch.optim.Adam(p, lr=RATE), False, False),
-    "AdamW": (lambda p: torch.optim.AdamW(p, lr=RATE, weight_decay=0.1), False, False),
+    "AdamW": (lambda p: torch.optim.AdamW(p, lr=RATE, weight_decay=DECAY), False, False),
     "SparseAdam": (lambda p: torch.optim.SparseAdam(p, lr=RATE), True, False),
     "SGD, tied head": (lambda p: torch.optim.SGD(p, lr=RATE), False, True),
 }
