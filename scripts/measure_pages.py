@@ -10,10 +10,11 @@ from __future__ import annotations
 
 import argparse
 import gzip
+import re
 import subprocess
 import sys
 import tempfile
-from html.parser import HTMLParser
+from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 from shutil import copy
@@ -22,6 +23,8 @@ from scripts.bench_site import YARDSTICKS
 from tokpos.results import record
 
 FOLDERS = {"en": "lessons", "zh": "zh/lessons"}
+_TAG = re.compile(r"<(?:link|script)\b[^>]*>")
+_ADDRESS = re.compile(r"""(?:href|src)=["']?([^"'?> ]+)""")
 CONFIG = """\
 site_name: Plain
 use_directory_urls: false
@@ -30,23 +33,18 @@ plugins: {search: {}, mkdocs-jupyter: {execute: false}}
 """
 
 
-class Loaded(HTMLParser):
-    """The style sheets and scripts that a page names, each once, and where they are."""
-
-    def __init__(self, page: Path):
-        super().__init__()
-        self.folder = page.parent
-        self.files: set[Path] = set()
-        self.feed(page.read_text(encoding="utf-8"))
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        given = dict(attrs)
-        sheet = tag == "link" and given.get("rel") == "stylesheet"
-        address = given.get("href") if sheet else given.get("src") if tag == "script" else None
-        if address and "//" not in address:
-            self.files.add((self.folder / address.partition("?")[0]).resolve())
+def loaded(page: Path) -> set[Path]:
+    """The style sheets and scripts that a page names, each once."""
+    addresses = [
+        found[1]
+        for tag in _TAG.findall(page.read_text(encoding="utf-8"))
+        if tag.startswith("<script") or "stylesheet" in tag
+        if (found := _ADDRESS.search(tag)) and "//" not in found[1]
+    ]
+    return {(page.parent / address).resolve() for address in addresses}
 
 
+@cache
 def gzipped(path: Path) -> int:
     return len(gzip.compress(path.read_bytes(), mtime=0))
 
@@ -54,7 +52,7 @@ def gzipped(path: Path) -> int:
 def weights(folder: Path) -> dict[str, list[int]]:
     """Of each page: its own bytes, and those of its style sheets and scripts."""
     pages = sorted(folder.glob("*.html"))
-    return {p.stem: [gzipped(p), sum(map(gzipped, sorted(Loaded(p).files)))] for p in pages}
+    return {p.stem: [gzipped(p), sum(map(gzipped, loaded(p)))] for p in pages}
 
 
 def plain(site: Path, work: Path) -> Path:
