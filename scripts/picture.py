@@ -21,7 +21,11 @@ FOLDER = Path(__file__).resolve().parents[1] / "docs/readme"
 HOMES = {"en": "", "zh": "zh/"}
 WIDTH, HEIGHT = 1240, 900  # a README shows it smaller, and so sharp
 BELOW = 36  # pixels below the caption of the first figure, where the picture ends
-FRAME = "body::after {content: ''; position: fixed; inset: 0; z-index: 9; border: 1px solid #ccc}"
+FRAME = """\
+body::before, body::after {content: ""; position: fixed; z-index: 9; inset: 0}
+body::before {top: auto; height: 40px; background: linear-gradient(transparent, white 80%)}
+body::after {border: 1px solid #ccc}
+"""
 QUALITY = 84
 
 

@@ -118,7 +118,7 @@ def test_a_failure_says_what_setuptools_said(tmp_path):
 
 def install(wheel: Path, folder: Path) -> Path:
     """An environment with the wheel alone; its Python."""
-    uv = [sys.executable, "-m", "uv"]
+    uv = [sys.executable, "-m", "uv", "--no-config", "--no-cache"]
     python = folder / "bin" / "python"
     subprocess.run([*uv, "venv", "--quiet", "--python", sys.executable, folder], check=True)
     how = ["--quiet", "--offline", "--no-deps", "--python", python]
