@@ -8,7 +8,7 @@ export PYTHONPATH := src
 export PYTHONUNBUFFERED := 1
 export NO_MKDOCS_2_WARNING := 1# Material's notice about MkDocs 2, which the locks exclude
 
-.PHONY: help serve site test check bench bench-site budget reproduce mutants figures reviewed translations lock update numbers clean for-site for-tests
+.PHONY: help serve site test check bench bench-site budget reproduce mutants figures package readme reviewed translations lock update numbers clean for-site for-tests
 
 help:  ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1\t\2/p' Makefile | expand -t 20
@@ -46,6 +46,12 @@ mutants: for-tests  ## small faults in the package, and who notices (ARGS="--mod
 
 figures: for-site  ## write every figure as SVG and PNG into figures/
 	@$(python) -m scripts.figures
+
+package: for-site  ## build the sdist and the wheel into dist/
+	@$(python) -m scripts.package
+
+readme: for-site  ## write README.md and README.zh.md anew from docs/readme
+	@$(python) -m scripts.readme
 
 reviewed: for-site  ## record that changed pairs of cells were read in both languages
 	@$(python) -m scripts.review

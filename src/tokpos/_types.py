@@ -1,7 +1,8 @@
 """Shapes in signatures: ``Float[Tensor, "B S D"]``, ``Int[Tensor, "*batch"]``.
 
 The package needs torch alone. Where jaxtyping is not installed the annotations are only read
-by people, and the stand-ins below let the modules load.
+by people, and the stand-ins below let the modules load. Type checkers take each for its first
+part, a tensor.
 """
 
 from __future__ import annotations
@@ -11,7 +12,9 @@ from typing import TYPE_CHECKING, Any
 from torch import Tensor
 
 if TYPE_CHECKING:
-    from jaxtyping import Bool, Float, Int
+    from typing import Annotated as Bool
+    from typing import Annotated as Float
+    from typing import Annotated as Int
 else:
     try:
         from jaxtyping import Bool, Float, Int

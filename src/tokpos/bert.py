@@ -19,6 +19,7 @@ import torch
 from torch import nn
 
 from tokpos._bert_input import check_input
+from tokpos._extras import from_extra
 from tokpos._types import Float, Int, Tensor
 
 if TYPE_CHECKING:
@@ -336,7 +337,8 @@ class BertEmbeddings(nn.Module):
 
 def _read_tensors(file: Path) -> dict[str, Tensor]:
     """Tensors of the embedding layer, by their names inside it, whatever model they stand in."""
-    from safetensors import safe_open
+    with from_extra("transformers"):
+        from safetensors import safe_open
 
     mark = "word_embeddings.weight"
     with safe_open(str(file), framework="pt") as weights:

@@ -1,4 +1,4 @@
-"""Set-up: the locks, what `make` says when something is missing, and what the package contains.
+"""Set-up: the locks, and what `make` says when something is missing.
 
 The Makefile runs in a copy of the files that set-up reads, with a PATH of its own, so that nothing
 of the checkout is touched and nothing is downloaded.
@@ -551,26 +551,3 @@ def test_a_stub_that_only_asks_for_a_snap_is_no_browser(monkeypatch, tmp_path):
     monkeypatch.setenv("PATH", f"{tmp_path}")
     monkeypatch.setenv("HOME", str(tmp_path))
     assert browser.PACKAGE in browser.missing_packages()
-
-
-# The package
-
-
-def test_the_wheel_holds_the_data_of_the_package(tmp_path):
-    source = tmp_path / "source"
-    shutil.copytree(ROOT / "src", source / "src", ignore=shutil.ignore_patterns("__pycache__"))
-    for name in ("pyproject.toml", "README.md", "LICENSE"):
-        shutil.copy(ROOT / name, source / name)
-    build = "import sys; from setuptools.build_meta import build_wheel; build_wheel(sys.argv[1])"
-    subprocess.run(
-        [sys.executable, "-c", build, str(tmp_path)], cwd=source, check=True, capture_output=True
-    )
-    (wheel,) = tmp_path.glob("tokpos-*.whl")
-    built = {name for name in zipfile.ZipFile(wheel).namelist() if name.startswith("tokpos/")}
-    package = ROOT / "src" / "tokpos"
-    kept = {
-        f"tokpos/{path.relative_to(package).as_posix()}"
-        for path in package.rglob("*")
-        if path.is_file() and path.suffix != ".pyc"
-    }
-    assert built == kept

@@ -5,10 +5,13 @@ from __future__ import annotations
 import gzip
 import re
 from pathlib import Path
+from statistics import median
 
 import pytest
 
+from scripts import measure_pages
 from tests.site.conftest import collected
+from tokpos import results
 
 KIB = 1024
 PAGE, WITH_FIGURES, STYLES_AND_SCRIPTS = 60 * KIB, 200 * KIB, 120 * KIB
@@ -58,3 +61,15 @@ def test_a_page_is_drawn_after_one_style_sheet_and_before_any_script(site: Path)
             problems += [
                 f"{address}: {script}" for script in _SCRIPT.findall(html) if "defer" not in script
             ]
+
+
+@pytest.mark.parametrize("language", measure_pages.FOLDERS)
+def test_the_weights_that_the_readme_names_are_still_so(site: Path, language: str) -> None:
+    """Within a tenth: other words and drawings change them a little all the time."""
+    now = measure_pages.weights(site / measure_pages.FOLDERS[language])
+    kept = results.load("pages").data[language]["site"]
+    for part, what in enumerate(("pages", "styles and scripts")):
+        weighed, named = (median(each[part] for each in of.values()) for of in (now, kept))
+        assert weighed == pytest.approx(named, rel=0.1), (
+            f"{what}: python -m scripts.measure_pages, then make readme"
+        )

@@ -11,11 +11,14 @@ import pkgutil
 from collections.abc import Iterator
 from importlib import import_module
 
+from tokpos._extras import from_extra
 from tokpos._words import LANGUAGES_MIME, MissingWordError, languages, use_language
-from tokpos.figures._canvas import Canvas
-from tokpos.figures._figure import Figure, MissingGlyphError
-from tokpos.figures._palette import palette
-from tokpos.figures._plane import Plane
+
+with from_extra("figures"):
+    from tokpos.figures._canvas import Canvas
+    from tokpos.figures._figure import Figure, MissingGlyphError
+    from tokpos.figures._palette import palette
+    from tokpos.figures._plane import Plane
 
 __all__ = [
     "LANGUAGES_MIME",

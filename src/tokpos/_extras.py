@@ -1,0 +1,18 @@
+"""What only some parts of the package need, and how it is had where it is missing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+
+@contextmanager
+def from_extra(extra: str) -> Iterator[None]:
+    """Import something here that the package has with an extra alone; the error names the extra."""
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        if (error.name or "").startswith("tokpos"):
+            raise
+        message = f"No module named {error.name!r}; install tokpos with its extra {extra!r}"
+        raise ModuleNotFoundError(message, name=error.name) from error
