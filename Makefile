@@ -69,7 +69,7 @@ numbers: for-site  ## what the last update has changed on the pages, old and new
 	@$(python) -m scripts.numbers --since .cache/before-update.json
 
 clean:  ## remove everything that was made, .venv included
-	rm -rf .venv scripts/*/node_modules site .site-* figures .cache .hypothesis .mypy_cache .pytest_cache .ruff_cache
+	rm -rf .venv scripts/*/node_modules site .site-* figures dist .cache .hypothesis .mypy_cache .pytest_cache .ruff_cache
 
 scripts/%/node_modules: scripts/%/package-lock.json | for-tests
 	@$(node) npm --prefix $(@D) ci --loglevel=error --no-audit --no-fund
