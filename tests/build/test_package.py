@@ -107,10 +107,11 @@ def test_the_size_that_the_readme_names_is_still_true(built):
     )
 
 
-def test_a_failure_says_what_setuptools_said(tmp_path):
-    (tmp_path / "pyproject.toml").write_text("[project]\nname = 'broken'\n")
-    with pytest.raises(package.BuildError, match="version"):
-        package.build(tmp_path / "dist", tmp_path)
+def test_a_failure_says_what_setuptools_said(tmp_path, monkeypatch):
+    monkeypatch.setattr(package, "BUILD", "raise SystemExit('no version')")
+    with pytest.raises(package.BuildError, match="cannot build the package:\nno version"):
+        package.build(tmp_path)
+    assert not list(tmp_path.iterdir())
 
 
 # Installed
