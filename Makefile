@@ -22,11 +22,11 @@ site: for-site  ## build both languages into site/
 test: for-tests  ## run every test (ARGS=tests/library for a part)
 	@$(python) -m pytest -n auto --dist loadfile --no-loadscope-reorder $(ARGS)
 
-check: for-tests scripts/javascript/node_modules  ## style, types, the structure of the lessons
+check: for-tests scripts/javascript/node_modules  ## style, types, and what can be said of the pages without running them
 	@$(python) -m ruff check
 	@$(python) -m ruff format --check --quiet
 	@$(python) -m mypy
-	@$(python) -m scripts.structure
+	@$(python) -m scripts.check
 	@$(node) npm --prefix scripts/javascript run --silent check
 
 bench: for-site  ## cost beside the limit and other libraries (ROW=rope CHECK=1 KEEP=1)

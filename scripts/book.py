@@ -128,13 +128,21 @@ class Book:
         extra = sorted(path.stem for path in self.docs.glob("*.py"))
         return extra + [name for part in self.parts for name in part.pages]
 
-    def prepare(self, progress: Progress) -> list[Problem]:
-        """Read, check and run every lesson; return all problems, also kept with their pages."""
+    def prepare(self, progress: Progress, with_faults: bool = True) -> list[Problem]:
+        """Read, check and run every lesson; return all problems, also kept with their pages.
+
+        Without `with_faults` nothing is run where something is wrong already.
+        """
         self.check()
-        self._run(progress)
-        found = [p for page in self.pages.values() for p in page.problems]
-        found += [p for problems in self.unreadable.values() for p in problems]
-        return self.problems + found
+        if with_faults or not self.found():
+            self._run(progress)
+        return self.found()
+
+    def found(self) -> list[Problem]:
+        """All problems: of the site, of pages that were read, of those that could not be."""
+        pages = [p for page in self.pages.values() for p in page.problems]
+        unreadable = [p for problems in self.unreadable.values() for p in problems]
+        return self.problems + pages + unreadable
 
     def check(self) -> None:
         """Read and check everything that can be checked without running it."""

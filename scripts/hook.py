@@ -124,7 +124,7 @@ def _prepare() -> None:
     try:
         problems = session.prepared
         if problems is None:
-            problems = session.book.prepare(log.info)
+            problems = session.book.prepare(log.info, with_faults=session.command == "serve")
     except LessonError as error:
         raise PluginError(f"{error}\nThe site is not built") from None
     for problem in problems:

@@ -7,16 +7,13 @@ are held to the glossary and to the typography of their language.
 from __future__ import annotations
 
 import re
-import sys
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-import yaml
-
-from scripts import glossary, passages, quiz, typography, widgets
+from scripts import passages, quiz, typography, widgets
 from scripts.glossary import Glossary
-from scripts.lesson import Lesson, LessonError, Problem
+from scripts.lesson import Lesson, Problem
 from scripts.markup import Part
 from scripts.passages import Pair, Passage
 
@@ -179,23 +176,3 @@ def _stray_braces(passage: Passage) -> list[Problem]:
             message = f"stray `{match.group()}`: an expression is `{{{{ it }}}}`, one blank inside"
             problems.append(passage.problem(message, words.offset_at(match.start())))
     return problems
-
-
-def check_project(docs: Path) -> list[Problem]:
-    """Everything under docs: the executed pages, the lessons, the pages, the site's own words."""
-    languages = yaml.safe_load((docs / "site.yml").read_text(encoding="utf-8"))["languages"]
-    terms = glossary.read(docs / "glossary.yml")
-    problems = terms.check_entries(languages) + check_pages(docs, languages, terms)
-    problems += check_words(docs, languages, terms)
-    try:
-        for lesson in passages.every_lesson(docs, languages):
-            problems += check(lesson, languages, terms)
-    except LessonError as error:
-        problems += error.problems
-    return problems
-
-
-if __name__ == "__main__":
-    found = check_project(Path("docs").absolute())
-    print("\n".join(map(str, found)) or "the languages agree")
-    sys.exit(1 if found else 0)

@@ -1,0 +1,63 @@
+"""What `make check` finds in a site without running a lesson of it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from scripts import check, review
+from scripts.lesson import Problem
+from tests.build.tiny_site import TinySite
+
+
+@pytest.fixture
+def reviewed(tmp_path: Path) -> TinySite:
+    """A tiny site without a fault, all of it read side by side."""
+    tiny = TinySite(tmp_path)
+    assert review.main(tmp_path / "docs") == 0
+    assert check.problems(tmp_path) == []
+    return tiny
+
+
+def test_a_fault_in_one_lesson_hides_none_in_the_next(reviewed: TinySite) -> None:
+    reviewed.edit("docs/lessons/one.py", "# 它大于零。\n", "")
+    reviewed.edit("docs/lessons/two.py", "## 结尾 {#end}", "## 结尾 {#ende}")
+    found = {problem.path for problem in check.problems(reviewed.root)}
+    assert found == {"docs/lessons/one.py", "docs/lessons/two.py"}
+
+
+@pytest.mark.parametrize(
+    ("file", "old", "new", "said"),
+    [
+        ("docs/site.yml", "one, two", "one", "docs/lessons/two.py is missing in the list"),
+        ("docs/site.yml", "one, two", "one, tow", "tow.py"),
+        ("docs/lessons/one.py", "A plain sentence.", "A sentence.", "`zh` was not"),
+        ("docs/en/index.md", "Welcome to", "Welcome:", "`zh` was not"),
+        ("src/pack/__init__.py", "A value.", "The value.", 'untranslated: "The value."'),
+    ],
+)
+def test_what_it_finds(reviewed: TinySite, file: str, old: str, new: str, said: str) -> None:
+    reviewed.edit(file, old, new)
+    assert said in "\n".join(map(str, check.problems(reviewed.root)))
+
+
+def test_a_new_pair_waits_for_its_review(reviewed: TinySite) -> None:
+    more = '# %% [markdown] lang="en"\n# More.\n# %% [markdown] lang="zh"\n# 再来一句。\n'
+    reviewed.edit("docs/lessons/two.py", "# %% raises", f"{more}# %% raises")
+    (found,) = check.problems(reviewed.root)
+    assert "make reviewed" in found.message
+
+
+def test_a_configuration_that_is_missing_is_named(reviewed: TinySite) -> None:
+    (reviewed.root / "mkdocs.zh.yml").unlink()
+    (found,) = check.problems(reviewed.root)
+    assert found.path == "mkdocs.zh.yml"
+
+
+def test_of_many_faults_in_a_file_the_first_are_shown_and_the_rest_counted() -> None:
+    many = [Problem("b.py", line, "wrong", language="zh") for line in range(9, 0, -1)]
+    lines = check.listed([*many, Problem("a.py", 1, "wrong")]).split("\n")
+    assert lines[0] == "a.py:1: wrong"
+    assert [line.split(":")[1] for line in lines[1:6]] == list("12345")
+    assert lines[6:] == ["b.py: 4 more (zh)", "10 to mend"]
