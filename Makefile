@@ -8,7 +8,7 @@ export PYTHONPATH := src
 export PYTHONUNBUFFERED := 1
 export NO_MKDOCS_2_WARNING := 1# Material's notice about MkDocs 2, which the locks exclude
 
-.PHONY: help serve site test check bench bench-site budget reproduce mutants figures package readme reviewed translations lock update numbers clean for-site for-tests
+.PHONY: help serve site test check format bench bench-site budget reproduce mutants figures package readme reviewed translations lock update numbers clean for-site for-tests
 
 help:  ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1\t\2/p' Makefile | expand -t 20
@@ -28,6 +28,10 @@ check: for-tests scripts/javascript/node_modules  ## style, types, and what can 
 	@$(python) -m mypy
 	@$(python) -m scripts.check
 	@$(node) npm --prefix scripts/javascript run --silent check
+
+format: for-tests scripts/javascript/node_modules  ## lay out all code as make check wants it
+	@$(python) -m ruff format --quiet
+	@$(node) npm --prefix scripts/javascript run --silent format
 
 bench: for-site  ## cost beside the limit and other libraries (ROW=rope CHECK=1 KEEP=1)
 	@$(python) -W ignore -m scripts.bench $(if $(ROW),--row $(ROW)) $(if $(CHECK),--check) $(if $(KEEP),--keep)

@@ -16,17 +16,18 @@ unset PIP_FIND_LINKS PIP_EXTRA_INDEX_URL PIP_CONSTRAINT PIP_PRE
 export PIP_CONFIG_FILE=/dev/null PIP_INDEX_URL=$index
 
 compile() { # lock, extras and options
-    local lock=$1
+    local lock=$1 new=.cache/$1 # an interrupted run leaves the lock as it was
     shift
     echo "make: writing $lock"
-    cat "$cuda" >>"$lock" # so that these versions stay, too
+    cat "$lock" "$cuda" >"$new" # so that the versions of CUDA's packages stay, too
     CUSTOM_COMPILE_COMMAND="make lock" .cache/lock/bin/python -m piptools compile --quiet \
-        --output-file "$lock" --strip-extras --allow-unsafe --annotation-style line \
+        --output-file "$new" --strip-extras --allow-unsafe --annotation-style line \
         --no-emit-index-url --no-emit-trusted-host --no-emit-find-links \
         "$@" pyproject.toml
     # They differ from platform to platform, and torch's build for CPUs needs none of them.
-    grep -E '^(nvidia|cuda|triton)' "$lock" >"$cuda" || true
-    sed -i -E -e '/^(nvidia|cuda|triton)/d' -e 's/# via -c requirements.txt, /# via /' "$lock"
+    grep -E '^(nvidia|cuda|triton)' "$new" >"$cuda" || true
+    sed -i -E -e '/^(nvidia|cuda|triton)/d' -e 's/# via -c requirements.txt, /# via /' "$new"
+    mv "$new" "$lock"
 }
 
 # pip-tools would change what .venv holds. (pip of Debian 12 would download every file it looks at.)

@@ -40,7 +40,10 @@ BOTH_WAYS = CAUSAL | {
 }
 """The same for a layer that looks both ways."""
 
-RELATIVE = sorted(CAUSAL.keys() - {"sinusoidal", "learned"})
+ABSOLUTE = {"sinusoidal", "learned"}
+"""Those that add something to each token by its own position."""
+
+RELATIVE = sorted(CAUSAL.keys() - ABSOLUTE)
 """Those whose scores depend on offsets alone."""
 
 

@@ -337,7 +337,8 @@ def test_a_shift_changes_nothing_for_relative_encodings(name, shift):
     there = run(layer, x, torch.arange(S) + shift)
     apart = (there - run(layer, x)).abs().max()
     # Angles of float64 at positions up to 47 are off by some 1e-14.
-    assert (apart < 1e-12) == (name in RELATIVE)
+    same = apart < 1e-12
+    assert same == (name in RELATIVE), "ABSOLUTE in every_encoding.py says which are not relative"
 
 
 @every_encoding

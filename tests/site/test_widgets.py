@@ -126,7 +126,7 @@ def test_the_numbers_are_those_of_the_library(opened: Page, name: str) -> None:
 def test_every_control_is_reached_by_the_keyboard(opened: Page, name: str) -> None:
     controls = f"{root(name)} :is(input, select, button)"
     wanted = opened.locator(f"{controls}:visible").count()
-    assert wanted >= 3
+    assert wanted >= 3, "buttons and controls; does mount call place.control?"
     opened.evaluate("selector => document.querySelector(selector).focus()", controls)
     focused = "all => [...document.querySelectorAll(all)].indexOf(document.activeElement)"
     reached = set()
