@@ -9,7 +9,7 @@ its page as soon as its file is there.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -20,7 +20,8 @@ from babel.messages.catalog import Catalog
 from scripts import catalogue
 
 FOLDER = "api"
-_NO_HEADING = {"show_root_heading": False, "show_root_toc_entry": False}
+# The package is shown without a heading; an entry of the contents puts it into the inventory.
+_NO_HEADING = {"show_root_heading": False, "show_root_toc_entry": True, "heading_level": 2}
 
 Entry = griffe.Object | griffe.Alias
 
@@ -117,6 +118,18 @@ def page_of(module: griffe.Module) -> str:
     """The address of a module's page; `tokpos.figures.lookup` is at `api/figures.lookup.md`."""
     _, _, rest = module.path.partition(".")
     return f"{FOLDER}/{rest or module.path}.md"
+
+
+def addresses(modules: Mapping[str, griffe.Module]) -> dict[str, str]:
+    """The page of every entry, by the path that the reference shows; `modules` by their pages."""
+    found: dict[str, str] = {}
+    for page, module in modules.items():
+        found.setdefault(module.path, page)
+        for entry in entries(module):
+            found[entry.path] = page
+            if isinstance(target := final(entry), griffe.Class):
+                found |= {member.path: page for member in entries(target)}
+    return found
 
 
 def pages(package: griffe.Module, words: Words) -> list[tuple[str, str]]:

@@ -6,18 +6,18 @@ import html
 import json
 import posixpath
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from scripts import quiz, widgets
 from scripts.execute import Result
 from scripts.lesson import EXPRESSION, Block, Code, Lesson, Problem, Prose
+from scripts.plain import Links, fence, outside_code, quote, simplify
 
 LANGUAGES = "application/vnd.tokpos.languages+json"  # one MIME bundle for each language
 SVG, MARKDOWN, PLAIN = "image/svg+xml", "text/markdown", "text/plain"
 PAGE_LINK = re.compile(r"(\]\([\w./-]+)\.md(#[\w-]+)?\)")
 
-CODE = re.compile(r"^ *(`{3,}).*?^ *\1$|(`+).+?\2(?!`)|\$\$.+?\$\$|\$[^$\n]+?\$", re.M | re.S)
 MINUS = re.compile(r"(?<![\w.])-(?=\d)")
 # What Markdown would take as its own in a computed word.
 MARKS = {ord(mark): f"&#{ord(mark)};" for mark in "&<>*_`|$"}
@@ -104,32 +104,25 @@ def prose(block: Prose, done: Mapping[str, Any], language: str) -> str:
     def word(match: re.Match) -> str:
         return MINUS.sub("−", value(match)).translate(MARKS)
 
-    return _outside_code(
+    return outside_code(
         lambda words: EXPRESSION.sub(word, words),
         block.texts[language].source,
         lambda code: EXPRESSION.sub(value, code),
     )
 
 
-def _outside_code(
-    change: Callable[[str], str], text: str, code: Callable[[str], str] = lambda code: code
-) -> str:
-    """Change what stands outside fences, code spans and formulas, which `code` may change."""
-    parts, end = [], 0
-    for match in CODE.finditer(text):
-        parts += [change(text[end : match.start()]), code(match[0])]
-        end = match.end()
-    return "".join([*parts, change(text[end:])])
-
-
 def description(lesson: Lesson, result: Result, language: str) -> str:
     """The first paragraph after the title, without its marks."""
-    for block in lesson.prose:
-        text = prose(block, result.get(block.cell, {}), language)
-        for paragraph in re.split(r"\n\s*\n", text):
-            if not paragraph.startswith("#"):
-                plain = re.sub(r"\[([^\]]*)\][(\[][^)\]]*[)\]]", r"\1", paragraph)
-                return html.unescape(" ".join(re.sub(r"[`*$]", "", plain).split()))
+    texts = (prose(block, result.get(block.cell, {}), language) for block in lesson.prose)
+    return next(filter(None, map(opening, texts)), "")
+
+
+def opening(text: str) -> str:
+    """The first paragraph of a Markdown text that is no heading, without its marks."""
+    for paragraph in re.split(r"\n\s*\n", text.strip()):
+        if not paragraph.startswith("#"):
+            plain = re.sub(r"\[([^\]]*)\][(\[][^)\]]*[)\]]|<span[^>]*></span>", r"\1", paragraph)
+            return html.unescape(" ".join(re.sub(r"[`*$]", "", plain).split()))
     return ""
 
 
@@ -143,12 +136,6 @@ def link(text: str, name: str, pages: set[str]) -> str:
         return match[0]
 
     return PAGE_LINK.sub(target, text)
-
-
-def fence(text: str, header: str) -> str:
-    """A fenced block, its fence longer than any that the text holds."""
-    ticks = "`" * max([3, *(len(run) + 1 for run in re.findall(r"^`{3,}", text, re.M))])
-    return f"{ticks} {header}\n{text.rstrip()}\n{ticks}"
 
 
 def bundle(data: Mapping[str, Any], language: str) -> Mapping[str, Any]:
@@ -250,6 +237,7 @@ def notebook(
     sheet; `setup` is code to run first.
     """
     cells = []
+    links = between_notebooks(lesson.name, pages)
     if setup:
         cells.append(_notebook_code("setup", setup, [], {}))
     for block in lesson.blocks:
@@ -257,11 +245,7 @@ def notebook(
         if _is_widget(block):
             continue
         if isinstance(block, Prose):
-            text = plain_markdown(prose(block, done, language), lesson.name, pages)
-            if block.role == "claim":
-                text = _quote(words["checked"], text)
-            if block.role == "quiz":
-                text = quiz.in_notebook(text, words)
+            text = plainly(block, done, language, words, links)
             cells.append({"cell_type": "markdown", "id": name, "metadata": {}, "source": text})
             continue
         metadata: dict[str, Any] = {"tags": ["raises-exception"]} if block.raises else {}
@@ -270,6 +254,27 @@ def notebook(
         outputs = [_notebook_output(o, language, colors) for o in done.get("outputs", [])]
         cells.append(_notebook_code(name, block.source, outputs, metadata))
     return _dump(cells)
+
+
+def between_notebooks(name: str, pages: set[str]) -> Links:
+    """A link to another lesson leads to its notebook; one to a page without a notebook nowhere."""
+    folder = posixpath.dirname(name)
+
+    def page(path: str, place: str) -> str | None:
+        known = posixpath.normpath(posixpath.join(folder, path)) in pages
+        return f"{path}.ipynb{place}" if known else None
+
+    return Links(page, lambda entry: None, places=True)
+
+
+def plainly(
+    block: Prose, done: Mapping[str, Any], language: str, words: Words, links: Links
+) -> str:
+    """The text of a block in plain Markdown."""
+    text = simplify(prose(block, done, language), links)
+    if block.role == "claim":
+        return quote(words["checked"], text)
+    return quiz.in_notebook(text, words) if block.role == "quiz" else text
 
 
 def _notebook_code(name: str, source: str, outputs: list[dict], metadata: dict) -> dict:
@@ -299,38 +304,3 @@ def standalone(svg: str, colors: Mapping[str, str]) -> str:
     svg = re.sub(r"var\((--[\w-]+)\)", lambda match: colors[match[1]], svg)
     paper = f'style="background: {colors["--tp-paper"]}; color: {colors["--tp-ink"]}"'
     return svg.replace("<svg ", f"<svg {paper} ", 1)
-
-
-def plain_markdown(text: str, name: str, pages: set[str]) -> str:
-    """Markdown without what the site alone understands: heading ids, API links, admonitions.
-
-    A link to another lesson leads to its notebook; one to a page without a notebook is dropped.
-    """
-    folder, kept = posixpath.dirname(name), []
-
-    def keep(code: str) -> str:
-        kept.append(code)
-        return f"\0{len(kept) - 1}\0"
-
-    def to_notebook(match: re.Match) -> str:
-        lesson = posixpath.normpath(posixpath.join(folder, match[2])) in pages
-        return f"[{match[1]}]({match[2]}.ipynb{match[3] or ''})" if lesson else match[1]
-
-    def simplify(words: str) -> str:
-        words = re.sub(r"^(#+ .*?) *\{#([\w-]+)\}$", r'<a id="\2"></a>\n\n\1', words, flags=re.M)
-        words = re.sub(r"\[([^\]\[]+)\]\[[^\]]*\]", r"\1", words)
-        return re.sub(r"\[([^\]\[]+)\]\(([\w./-]+)\.md(#[\w-]+)?\)", to_notebook, words)
-
-    text = simplify(_outside_code(lambda words: words, text, keep))
-    text = re.sub(r"\0(\d+)\0", lambda match: kept[int(match[1])], text)
-    return re.sub(
-        r'^(?:!!!|\?\?\?\+?) [\w-]+(?: "(.*)")?\n((?:(?: {4}.*)?(?:\n|\Z))+)',
-        lambda match: _quote(match[1] or "", re.sub(r"^ {4}", "", match[2], flags=re.M)) + "\n\n",
-        text,
-        flags=re.M,
-    )
-
-
-def _quote(title: str, text: str) -> str:
-    lines = [*([f"**{title}**", ""] if title else []), *text.strip().split("\n")]
-    return "\n".join(f"> {line}".rstrip() for line in lines)

@@ -39,7 +39,10 @@ from scripts.book import Book
 from tokpos.results import record
 
 ROOT = Path(__file__).resolve().parents[1]
-COPIED = ("docs", "src", "scripts", "mkdocs.yml", "mkdocs.zh.yml", "pyproject.toml")
+COPIED = (
+    "docs", "src", "scripts", "mkdocs.yml", "mkdocs.zh.yml", "pyproject.toml",
+    "CHANGELOG.md", "CHANGELOG.zh.md", "CITATION.cff",
+)  # fmt: skip
 BUILD = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet"]
 EDITED = "lessons/lookup"
 EDITS = 5  # of each kind

@@ -18,8 +18,10 @@ from scripts import (
     api,
     api_links,
     assemble,
+    changes,
     drawings,
     glossary,
+    imprint,
     lesson,
     palette,
     quiz,
@@ -27,6 +29,7 @@ from scripts import (
     review,
     structure,
 )
+from scripts.changes import Changes
 from scripts.execute import Executor, Progress, Result
 from scripts.files import digest, write_whole
 from scripts.lesson import Lesson, LessonError, Problem
@@ -43,6 +46,7 @@ class Part:
     pages: list[str]
     cover: str | None = None
     fold: dict[str, str] = field(default_factory=dict)  # the title of what is folded
+    level: dict[str, str] = field(default_factory=dict)  # for whom: beginners, ...
 
 
 @dataclass
@@ -65,6 +69,8 @@ class Book:
         self.problems: list[Problem] = []
         self.unreadable: dict[str, list[Problem]] = {}
         self.package: griffe.Module | None = None
+        self.entries: api_links.Names | None = None  # of the package
+        self.used: dict[str, tuple[Lesson, list[str]]] = {}  # see `entries_used`
         self.drawings: drawings.Drawings = {}
         self.executor = Executor(root, self.cache)
         self.made: dict[str, tuple[list[str], Any]] = {}  # see `_kept`
@@ -84,9 +90,36 @@ class Book:
         self._read("reviewed.json", review.read)
         for language in self.languages:
             self._read(f"translations/{language}.yml", _yaml)
+        self._read_changes()
+        if (self.root / imprint.CITATION).is_file():
+            self._read(imprint.CITATION, imprint.authors, self.root)
 
-    def _read(self, name: str, reader: Callable[[Path], Any]) -> None:
-        path = self.docs / name
+    def _read_changes(self) -> None:
+        """The changelog of every language, where the first has one."""
+        names = {language: self._changelog(language) for language in self.languages}
+        if not (self.root / names[self.languages[0]]).is_file():
+            return
+        before = len(self.problems)
+        for name in names.values():
+            self._read(name, changes.read, self.root)
+        if len(self.problems) == before:
+            found = {language: self.data[name] for language, name in names.items()}
+            self.problems += changes.check(found)
+
+    def _changelog(self, language: str) -> str:
+        return changes.name_of(language, self.languages[0])
+
+    def changes(self, language: str) -> Changes | None:
+        """What each version brought, in a language."""
+        return self.data.get(self._changelog(language))
+
+    @property
+    def authors(self) -> tuple[str, ...]:
+        """Who made the site; nobody where it does not say."""
+        return self.data.get(imprint.CITATION, ())
+
+    def _read(self, name: str, reader: Callable[[Path], Any], folder: Path | None = None) -> None:
+        path = (folder or self.docs) / name
         try:
             self.data[name] = reader(path)
         except (OSError, ValueError, KeyError, TypeError, yaml.YAMLError) as error:
@@ -114,7 +147,13 @@ class Book:
     @property
     def parts(self) -> list[Part]:
         return [
-            Part(part["title"], lesson.names_of(part), part.get("cover"), part.get("fold", {}))
+            Part(
+                part["title"],
+                lesson.names_of(part),
+                part.get("cover"),
+                part.get("fold", {}),
+                part.get("level", {}),
+            )
             for part in self.settings["parts"]
         ]
 
@@ -190,10 +229,15 @@ class Book:
         if not name:
             return
         files = sorted((self.root / "src" / name).rglob("*.py"))
-        problems, self.package = self._kept("package", files, lambda: self._package(name, files))
+        problems, names = self._kept("package", files, lambda: self._package(name, files))
         self.problems += problems
+        if names is not self.entries:
+            self.entries, self.used = names, {}
+        self.package = names.package if names else None
 
-    def _package(self, name: str, files: list[Path]) -> tuple[list[Problem], griffe.Module | None]:
+    def _package(
+        self, name: str, files: list[Path]
+    ) -> tuple[list[Problem], api_links.Names | None]:
         problems = []
         for path in files:
             try:
@@ -201,7 +245,9 @@ class Book:
             except SyntaxError as error:
                 shown = path.relative_to(self.root).as_posix()
                 problems.append(Problem(shown, error.lineno or 1, f"SyntaxError: {error.msg}"))
-        return problems, None if problems else api.load(self.root / "src", name)
+        if problems:
+            return problems, None
+        return [], api_links.Names(api.load(self.root / "src", name))
 
     def _run(self, progress: Progress) -> None:
         lessons = [page.lesson for page in self.pages.values()]
@@ -282,8 +328,12 @@ class Book:
         text = assemble.page(
             page.lesson, page.result, language, words, names, page.problems, on_top=page.stale
         )
-        text = reading.put(text, lambda lesson: self.minutes(f"lessons/{lesson}", language))
+        text = self.with_minutes(text, language)
         return text + assemble.reference(self.entries_used(page.lesson), words)
+
+    def with_minutes(self, text: str, language: str) -> str:
+        """A page with the reading times that it asks for."""
+        return reading.put(text, lambda lesson: self.minutes(f"lessons/{lesson}", language))
 
     def minutes(self, name: str, language: str) -> int | None:
         """How long a lesson takes to read; None where there is none that can be read."""
@@ -291,10 +341,13 @@ class Book:
         return reading.minutes(page.lesson, language) if page else None
 
     def entries_used(self, lesson: Lesson) -> list[str]:
-        """The entries of the reference that a lesson uses."""
-        if self.package is None:
+        """The entries of the reference that a lesson uses, found once for all that show them."""
+        if self.entries is None:
             return []
-        return api_links.Names(self.package).in_lesson(lesson)
+        last = self.used.get(lesson.name)
+        if last is None or last[0] is not lesson:
+            last = self.used[lesson.name] = (lesson, self.entries.in_lesson(lesson))
+        return last[1]
 
     def notebook(self, name: str, language: str) -> Path:
         """The notebook of a page, written where MkDocs takes it from."""
@@ -318,13 +371,14 @@ class Book:
 
 
 def _site(path: Path) -> dict[str, Any]:
-    """Languages and parts; the navigation needs the title of each part in each language."""
+    """Languages and parts; each part has its title, and its level if any, in each language."""
     site = _yaml(path)
-    for title in [part["title"] for part in site["parts"]]:
-        for language in site["languages"]:
-            if language not in title:
-                named = next(iter(title.values()))
-                raise ValueError(f"the part {named!r} has no title in `{language}`")
+    for part in site["parts"]:
+        named = next(iter(part["title"].values()))
+        for what in ("title", "level"):
+            for language in site["languages"]:
+                if language not in part.get(what, site["languages"]):
+                    raise ValueError(f"the part {named!r} has no {what} in `{language}`")
     return site
 
 

@@ -2,8 +2,8 @@
 
 What other pages take from a lesson is its title, its reading time, its anchors, and which entries
 of the reference it uses. While these stay as they are, an edit can only change the lesson's own
-page, its notebook and its part of the search index. After any other change the site is built in
-full.
+page, its Markdown and its notebook, its part of the search index, and what `llms.txt` and its
+companion say of it. After any other change the site is built in full.
 """
 
 from __future__ import annotations
@@ -135,6 +135,8 @@ def _make(built: Built, names: list[str]) -> bool:
         page.validate_anchor_links(files=files, log_level=config.validation.links.anchors)
         if page.present_anchor_ids != anchors or session.places.problems:
             return False
+    machines = session.machines[config.theme["language"]]
+    machines.publish(Path(config.site_dir), built.nav)
     for name in ("material/search", "material/offline"):
         if plugin := config.plugins.get(name):
             plugin.on_post_build(config=config)

@@ -35,6 +35,7 @@ from scripts import (  # noqa: E402
     api,
     assemble,
     assets,
+    changes,
     csp,
     drawings,
     edits,
@@ -42,12 +43,15 @@ from scripts import (  # noqa: E402
     hints,
     inventories,
     katex,
+    origin,
     serve,
     session,
     widgets,
 )
 from scripts.beside import Beside, cores  # noqa: E402
+from scripts.files import write_whole  # noqa: E402
 from scripts.lesson import LessonError, Problem  # noqa: E402
+from scripts.machines import Machines  # noqa: E402
 from scripts.places import Places  # noqa: E402
 from scripts.stage import Stage, commit_time  # noqa: E402
 
@@ -92,11 +96,15 @@ def on_config(config: MkDocsConfig) -> MkDocsConfig:
         session.first = config.config_file_path
         os.environ.setdefault("SOURCE_DATE_EPOCH", commit_time(root))
         _prepare()
+        session.origin = origin.of(root, book.package)
         if session.command != "serve":
             session.stage = Stage(Path(config.site_dir), book.cache)
             config.site_dir = str(session.stage.folder)
     if "mkdocstrings" in config.plugins:
         inventories.resolve_paths(config)
+    language = _language(config)
+    session.machines[language] = Machines(book, config, language, session.origin)
+    config.extra["machines"] = session.machines[language]
     config.extra["languages"] = _languages(config)
     config.nav = list(_navigation(config))
     _places(config).attach()
@@ -167,7 +175,8 @@ def _navigation(config: MkDocsConfig) -> Iterator[dict | str]:
         yield {words["api"]["title"]: _folded([address for address, _ in reference])}
     plain = sorted(path.name for path in Path(config.docs_dir).glob("*.md"))
     more = [page for page in pages if page not in ("index.ipynb", *covers)]
-    yield {words["more"]: [*more, "glossary.md", *plain]}
+    new = [f"{changes.PAGE}.md"] if book.changes(language) else []
+    yield {words["more"]: [*more, "glossary.md", *plain, *new]}
 
 
 def _folded(addresses: list[str]) -> list[dict | str]:
@@ -211,6 +220,8 @@ def _add_files(files: Files, config: MkDocsConfig) -> Files:
     words = {each: book.words(each) for each in book.languages}
     terms = glossary.page(book.terms, language, words)
     files.append(File.generated(config, "glossary.md", content=terms))
+    if found := book.changes(language):
+        files.append(File.generated(config, f"{changes.PAGE}.md", content=changes.page(found)))
     assets.arrange(files, config, book.root, book.settings.get("widget_data", {}))
     return files
 
@@ -251,15 +262,20 @@ def on_pre_page(page: Page, config: MkDocsConfig, files: Files) -> Page:
     if _lesson_of(page):
         del page.render  # mkdocs-jupyter's own; MkDocs renders the assembled Markdown
         vars(page).pop("nb_url", None)  # Material's download button; the lesson has its own link
+    page.edit_url = session.machines[_language(config)].edit_url(page.file.src_uri)
     return page
 
 
 @event_priority(100)
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
+    machines = session.machines[_language(config)]
+    plain = machines.markdown(page.file.src_uri, markdown)
+    write_whole(Path(page.file.abs_dest_path).with_suffix(".md"), plain.encode())
     if name := _lesson_of(page):
         language = _language(config)
         page.meta["description"] = session.book.description(name, language)
         return _without_drawings(session.book.markdown(name, language), page)
+    page.meta.setdefault("description", assemble.opening(markdown))
     return assemble.link(markdown, page.file.src_uri, set(session.book.names()))
 
 
@@ -287,6 +303,12 @@ def on_page_content(html: str, page: Page, config: MkDocsConfig, files: Files) -
         html = hints.add(html, session.book.terms, language, target)
         html = widgets.with_scripts(html, page.url)
     return html
+
+
+def on_page_context(
+    context: dict[str, Any], page: Page, config: MkDocsConfig, nav: Navigation
+) -> dict[str, Any]:
+    return {**context, **session.machines[_language(config)].context(page)}
 
 
 def _formula_failed(error: katex.FormulaError, html: str, page: Page, language: str) -> str:
@@ -331,6 +353,7 @@ def _protected(output: str, name: str) -> str:
 
 @event_priority(-100)
 def on_post_build(config: MkDocsConfig) -> None:
+    session.machines[_language(config)].publish(Path(config.site_dir), session.nav)
     if session.command == "serve":
         _show_late_problems(config)
     if not _is_first(config):

@@ -13,6 +13,8 @@ from mkdocs.structure.nav import Navigation
 from scripts.beside import Beside
 from scripts.book import Book
 from scripts.lesson import Problem
+from scripts.machines import Machines
+from scripts.origin import Origin
 from scripts.places import Places
 from scripts.stage import Stage
 
@@ -29,6 +31,8 @@ others: dict[str, Beside] = {}  # the languages that are built beside the first
 beside: Beside | None = None  # this process, where it is one of those
 late_problems = False  # whether a finished page shows a problem that is none of a lesson's
 nav: Navigation  # of the build that runs
+origin: Origin
+machines: dict[str, Machines] = {}  # of each language that was built
 built: dict[str, Built] = {}  # of each language, while serving
 kept_drawings: dict[str, list[str]] = {}  # of each page in the making, by the file it goes to
 

@@ -73,13 +73,13 @@ def rewrite(entry: griffe.Object, change: Change) -> None:
         kind = section.kind.value.replace(" ", "_")
         if isinstance(section, griffe.DocstringSectionAdmonition):
             kind = str(section.value.kind)
-            section.title = _rewritten(section.title, Place(entry, "title"), change)
+            section.title = rewritten(section.title, Place(entry, "title"), change)
         place = Place(entry, kind)
         if isinstance(section.value, str):
-            section.value = _rewritten(section.value, place, change)
+            section.value = rewritten(section.value, place, change)
         elif isinstance(section, griffe.DocstringSectionExamples):
             section.value = [
-                (part, _rewritten(text, place, change) if part.value == "text" else text)
+                (part, rewritten(text, place, change) if part.value == "text" else text)
                 for part, text in section.value
             ]
         elif isinstance(section.value, list):
@@ -87,12 +87,12 @@ def rewrite(entry: griffe.Object, change: Change) -> None:
                 # What is raised has a type and no name, what is returned need not have a name.
                 name = getattr(element, "name", str(element.annotation))
                 where = Place(entry, f"{kind}.{name}" if name else kind)
-                element.description = _rewritten(element.description, where, change)
+                element.description = rewritten(element.description, where, change)
         else:
-            section.value.description = _rewritten(section.value.description, place, change)
+            section.value.description = rewritten(section.value.description, place, change)
 
 
-def _rewritten(text: str | None, place: Place, change: Change) -> str:
+def rewritten(text: str | None, place: Place, change: Change) -> str:
     blocks = []
     for block in _blocks(text or ""):
         if _AS_IT_IS.match(block):

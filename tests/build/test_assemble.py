@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from scripts import assemble
+from scripts import assemble, plain
 from scripts.lesson import Lesson
 from tests.build.tiny_lesson import TITLE, pair, parse
 
@@ -30,7 +30,7 @@ def test_a_computed_word_is_no_markup_outside_code(tmp_path):
 
 
 def test_the_description_has_its_values(tmp_path):
-    text = "# T\n\nOne [link](a.md), `code`, {{ w }},\nand $x$."
+    text = '# T\n\n<span class="x"></span>One [link](a.md), `code`, {{ w }},\nand $x$.'
     lesson = parse(tmp_path, pair(text, text) + "\n")
     found = assemble.description(lesson, values(1, w="<PAD>"), "en")
     assert found == "One link, code, <PAD>, and x."
@@ -50,7 +50,8 @@ def test_the_description_has_its_values(tmp_path):
     ],
 )
 def test_the_markdown_of_a_notebook(text, notebook):
-    assert assemble.plain_markdown(text, "lessons/one", PAGES) == notebook
+    links = assemble.between_notebooks("lessons/one", PAGES)
+    assert plain.simplify(text, links) == notebook
 
 
 def test_a_picture_stands_alone_in_a_notebook(tmp_path):
@@ -69,4 +70,4 @@ def test_a_picture_stands_alone_in_a_notebook(tmp_path):
 
 
 def test_a_fence_is_longer_than_those_it_holds():
-    assert assemble.fence("```\nx\n```", "text").startswith("```` text\n")
+    assert plain.fence("```\nx\n```", "text").startswith("```` text\n")
