@@ -8,7 +8,7 @@ export PYTHONPATH := src
 export PYTHONUNBUFFERED := 1
 export NO_MKDOCS_2_WARNING := 1# Material's notice about MkDocs 2, which the locks exclude
 
-.PHONY: help serve site test check format bench bench-site budget reproduce mutants figures package readme reviewed translations lock update numbers clean for-site for-tests
+.PHONY: help serve site test check format bench bench-site budget reproduce mutants figures links package published readme reviewed translations lock update numbers clean for-site for-tests
 
 help:  ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1\t\2/p' Makefile | expand -t 20
@@ -56,6 +56,12 @@ package: for-site  ## build the sdist and the wheel into dist/
 
 readme: for-site  ## write README.md and README.zh.md anew from docs/readme
 	@$(python) -m scripts.readme
+
+links: for-site  ## ask every address outside that a page points to whether it is still there
+	@$(python) -m scripts.visit
+
+published: site  ## record the addresses of the present pages: they stay from now on
+	@$(python) -m scripts.addresses
 
 reviewed: for-site  ## record that changed pairs of cells were read in both languages
 	@$(python) -m scripts.review

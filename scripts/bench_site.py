@@ -112,6 +112,8 @@ def course(folder: Path, count: int) -> Path:
     part = {"title": {"en": "Lessons", "zh": "课程"}, "lessons": names}
     kept = {key: value for key, value in settings.items() if key != "package"} | {"parts": [part]}
     (docs / "site.yml").write_text(yaml.safe_dump(kept, allow_unicode=True), encoding="utf-8")
+    for name in ("moved.yml", "published.txt", "links.yml"):
+        (docs / name).write_text("# nothing\n", encoding="utf-8")
     for language in ("en", "zh"):
         home = f"# Home\n\n[A lesson](lessons/{names[0]}.md).\n"
         (docs / language / "index.md").write_text(home, encoding="utf-8")

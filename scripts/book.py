@@ -15,6 +15,7 @@ import griffe
 import yaml
 
 from scripts import (
+    addresses,
     api,
     api_links,
     assemble,
@@ -23,6 +24,7 @@ from scripts import (
     glossary,
     imprint,
     lesson,
+    links,
     palette,
     quiz,
     reading,
@@ -88,6 +90,9 @@ class Book:
         self._read("site.yml", _site)
         self._read("glossary.yml", glossary.read)
         self._read("reviewed.json", review.read)
+        self._read("moved.yml", addresses.read_moved)
+        self._read("published.txt", addresses.read_published)
+        self._read("links.yml", links.read)
         for language in self.languages:
             self._read(f"translations/{language}.yml", _yaml)
         self._read_changes()
@@ -157,6 +162,18 @@ class Book:
             for part in self.settings["parts"]
         ]
 
+    @property
+    def moves(self) -> list[addresses.Move]:
+        return self.data["moved.yml"]
+
+    @property
+    def published(self) -> list[tuple[str, int]]:
+        return self.data["published.txt"]
+
+    @property
+    def links(self) -> list[links.Link]:
+        return self.data["links.yml"]
+
     def words(self, language: str) -> dict[str, Any]:
         return self.data[f"translations/{language}.yml"]
 
@@ -201,6 +218,8 @@ class Book:
         self.problems += structure.check_pages(self.docs, languages, self.terms)
         self.problems += structure.check_words(self.docs, languages, self.terms)
         self.problems += review.check_pages_reviewed(self.docs, languages, recorded)
+        self.problems += addresses.check_form(self.moves, self.published, languages[1:])
+        self.problems += links.check_form(self.links) + links.check_readmes(self.root, self.links)
         self._read_package()
 
     def _checked(self, name: str) -> Page:
@@ -308,6 +327,17 @@ class Book:
         found = [number for number, line in enumerate(lines, 1) if any(w in line for w in written)]
         shown = path.relative_to(self.root).as_posix()
         return Problem(shown, found[0] if found else 1, message, language=language)
+
+    def locate_in_docstrings(self, language: str, message: str, quoted: str) -> Problem | None:
+        """The same for a page of the reference, whose texts are docstrings or their catalogue."""
+        catalogue = self.docs / f"translations/{language}.po"
+        package = sorted((self.root / "src" / self.settings.get("package", "")).rglob("*.py"))
+        for path in [catalogue, *package]:
+            if path.is_file() and quoted in (text := path.read_text(encoding="utf-8")):
+                line = text.count("\n", 0, text.index(quoted)) + 1
+                shown = path.relative_to(self.root).as_posix()
+                return Problem(shown, line, message, language=language)
+        return None
 
     def addressed(self, language: str) -> Iterator[tuple[str, Problem]]:
         """Each problem that is no lesson's, with the page that shows it: its own, or the home."""

@@ -32,6 +32,7 @@ from mkdocs.utils import CountHandler, get_relative_url
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from scripts import (  # noqa: E402
+    addresses,
     api,
     assemble,
     assets,
@@ -43,6 +44,7 @@ from scripts import (  # noqa: E402
     hints,
     inventories,
     katex,
+    links,
     origin,
     serve,
     session,
@@ -108,6 +110,7 @@ def on_config(config: MkDocsConfig) -> MkDocsConfig:
     config.extra["languages"] = _languages(config)
     config.nav = list(_navigation(config))
     _places(config).attach()
+    session.outside = _outside(config)
     return config
 
 
@@ -125,6 +128,18 @@ def _places(config: MkDocsConfig) -> Places:
 
     session.places = Places(locate)
     return session.places
+
+
+def _outside(config: MkDocsConfig) -> links.Outside:
+    own = [config.extra["languages"][0]["address"], config.extra.get("repo_url") or ""]
+    manuals, beside = inventories.manuals(config), links.beside(session.book.root)
+    return links.Outside(session.book.links, own, manuals, beside)
+
+
+def _warn(page: str, problem: Problem) -> None:
+    """Say what is found late, and that a strict build fails; while serving, the page shows it."""
+    log.warning(str(problem))
+    session.places.problems.append((page, problem))
 
 
 def _prepare() -> None:
@@ -234,6 +249,9 @@ def _mend_files(files: Files, config: MkDocsConfig) -> Files:
             file.abs_src_path = inner.abs_src_path
             file.inclusion = inner.inclusion
             file.edit_uri = None
+    words, serving = session.book.words(_language(config)), session.command == "serve"
+    for problem in addresses.add_moved(files, config, session.book.moves, words, serving):
+        _warn("index.md", problem)
     return files
 
 
@@ -329,7 +347,19 @@ def on_post_page(output: str, page: Page, config: MkDocsConfig) -> str:
     kept = session.kept_drawings.pop(page.file.abs_dest_path, [])
     output = re.sub(r"<!--drawing (\d+)-->", lambda match: kept[int(match[1])], output)
     output = drawings.put(output, session.book.drawings, _language(config))
+    _check_links(output, page.file.src_uri, _language(config))
     return _protected(output, page.file.src_uri)
+
+
+def _check_links(output: str, page: str, language: str) -> None:
+    for address in session.outside.unlisted(output):
+        message, book = links.unlisted(address), session.book
+        _warn(
+            page,
+            book.locate(page, language, message, address)
+            or book.locate_in_docstrings(language, message, address)
+            or Problem(page, 1, message, language=language),
+        )
 
 
 def on_post_template(output_content: str, template_name: str, config: MkDocsConfig) -> str:
@@ -354,6 +384,7 @@ def _protected(output: str, name: str) -> str:
 @event_priority(-100)
 def on_post_build(config: MkDocsConfig) -> None:
     session.machines[_language(config)].publish(Path(config.site_dir), session.nav)
+    _check_addresses(config)
     if session.command == "serve":
         _show_late_problems(config)
     if not _is_first(config):
@@ -369,6 +400,16 @@ def on_post_build(config: MkDocsConfig) -> None:
         session.stage.publish()
         config.site_dir = str(session.stage.site)
         session.stage = None
+
+
+def _check_addresses(config: MkDocsConfig) -> None:
+    """What is known when all pages are made: which address has gone, which link is not needed."""
+    site, published = Path(config.site_dir), session.book.published
+    problems = addresses.gone(site, published, _language(config))
+    if _is_first(config):  # the other languages have the same links
+        problems += session.outside.check_list()
+    for problem in problems:
+        _warn("index.md", problem)
 
 
 def _show_late_problems(config: MkDocsConfig) -> None:

@@ -53,6 +53,14 @@ def names(folder: Path) -> set[str]:
     return {name for manual in manuals for name, _, _ in manual.symbols}
 
 
+def manuals(config: MkDocsConfig) -> list[str]:
+    """The beginning of every address that a link by name can lead to."""
+    if "mkdocstrings" not in config.plugins:
+        return []
+    python = config.plugins["mkdocstrings"].config.handlers.get("python", {})
+    return [inventory["base_url"] for inventory in python.get("inventories", [])]
+
+
 def resolve_paths(config: MkDocsConfig) -> None:
     """Make the paths in mkdocstrings' settings absolute, before mkdocstrings reads them.
 

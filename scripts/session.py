@@ -13,6 +13,7 @@ from mkdocs.structure.nav import Navigation
 from scripts.beside import Beside
 from scripts.book import Book
 from scripts.lesson import Problem
+from scripts.links import Outside
 from scripts.machines import Machines
 from scripts.origin import Origin
 from scripts.places import Places
@@ -26,6 +27,7 @@ first: str | None = None  # the configuration whose build starts the others
 book: Book
 prepared: list[Problem] | None = None  # of a book that was prepared ahead of a build
 places: Places
+outside: Outside  # where the pages of the build that runs point outside
 stage: Stage | None = None
 others: dict[str, Beside] = {}  # the languages that are built beside the first
 beside: Beside | None = None  # this process, where it is one of those

@@ -166,6 +166,19 @@ provide_browser() {
     "$python" -m scripts.browser >/dev/null || true
 }
 
+# nginx for the test of hosting/ is looked for each time as well. It is unpacked and not installed:
+# apt would start it as a service, for the whole network.
+provide_server() {
+    "$python" -m scripts.nginx 2>/dev/null && return
+    if command -v apt-get >/dev/null; then
+        say "unpacking nginx into .cache, for the tests"
+        [ "$(id -u)" != 0 ] || apt-get update -qq || true
+        (mkdir -p .cache/nginx && cd .cache/nginx && apt-get download -qq nginx &&
+            dpkg-deb --extract nginx_*.deb .) >/dev/null 2>&1 || true
+    fi
+    "$python" -m scripts.nginx || true
+}
+
 # Two terminals may call this at once: the second waits.
 exec 9<"scripts/setup.sh"
 if command -v flock >/dev/null && ! flock -n 9; then
@@ -195,4 +208,7 @@ case "$what: $installed" in
     say "done: .venv holds $(du -sh .venv | cut -f 1)"
     ;;
 esac
-[ "$what" = site ] || provide_browser
+if [ "$what" = test ]; then
+    provide_browser
+    provide_server
+fi

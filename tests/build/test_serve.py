@@ -164,9 +164,9 @@ FAULTS = {
     "a cell that raises": ("docs/lessons/two.py", "[1][1]", "1 / 0", "not IndexError"),
     "a cell that cannot be read": ("docs/lessons/two.py", "# %% raises", "# %% rises", "unknown"),
     "a missing translation": ("docs/lessons/two.py", 'lang="zh"', 'lang="xx"', "languages are"),
-    "a dead anchor": ("docs/lessons/two.py", "{#end}", "{#end}\n# [1](one.md#none)", "no.* anchor"),
+    "a dead anchor and an unlisted link": ("docs/lessons/two.py", "{#end}", "{#end}\n# [1](one.md#none) [2](https://a.org/)", "(?s)not in docs/links.yml.*no.* anchor"),
     "a broken formula": ("docs/lessons/two.py", "{#end}", "{#end}\n# $\\nope$", "typeset"),
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("fault", FAULTS)

@@ -25,7 +25,7 @@ import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-from scripts import browser, hashes
+from scripts import browser, hashes, nginx
 
 ROOT = Path(__file__).parents[2]
 LOCKS = ("requirements.txt", "requirements-test.txt")
@@ -212,6 +212,9 @@ class Copy:
         tools.mkdir(parents=True)
         for name in ("Makefile", "scripts/setup.sh", "scripts/browser.py", "scripts/serve.py"):
             shutil.copy(ROOT / name, folder / name)
+        nginx = (ROOT / "scripts/nginx.py").read_text(encoding="utf-8")
+        nothing = nginx.replace('"/usr/sbin:/usr/local/sbin"', '""')  # what this machine has
+        (folder / "scripts/nginx.py").write_text(nothing, encoding="utf-8")
         for lock in HASHED:
             self.lock(lock)
         for tool in TOOLS:
@@ -530,9 +533,9 @@ def test_root_gets_a_browser_by_apt(ready):
     ready.tool("id", "echo 0")
     ready.tool("apt-get", 'echo "$@" >> apt.log')
     ready.make("for-tests")
-    assert (ready.folder / "apt.log").read_text().splitlines()[-1] == (
+    assert (
         "install -y -qq --no-install-recommends chromium-headless-shell fontconfig fonts-wqy-microhei"
-    )
+    ) in (ready.folder / "apt.log").read_text().splitlines()
 
 
 def test_the_browser_tests_fail_with_the_same_message(monkeypatch, tmp_path):
@@ -551,3 +554,33 @@ def test_a_stub_that_only_asks_for_a_snap_is_no_browser(monkeypatch, tmp_path):
     monkeypatch.setenv("PATH", f"{tmp_path}")
     monkeypatch.setenv("HOME", str(tmp_path))
     assert browser.PACKAGE in browser.missing_packages()
+
+
+# nginx
+
+
+def test_a_user_is_told_what_the_test_of_hosting_needs(ready):
+    done = ready.make("for-tests")
+    assert done.returncode == 0 and nginx.WHAT_TO_INSTALL in done.stdout
+
+
+def test_nginx_is_unpacked_and_not_installed(ready):
+    """As a service it would answer the whole network."""
+    ready.tool("apt-get", 'echo "$@" >> ../../apt.log\n[ "$1" != download ] || : > nginx_1_all.deb')
+    server = "usr/sbin && printf '#!/bin/sh' > usr/sbin/nginx && chmod +x usr/sbin/nginx"
+    ready.tool("dpkg-deb", f'[ "$*" = "--extract nginx_1_all.deb ." ] && mkdir -p {server}')
+    (ready.tools / "printf").symlink_to("/usr/bin/printf")
+    (ready.tools / "chmod").symlink_to("/usr/bin/chmod")
+    first, second = ready.make("for-tests"), ready.make("for-tests")
+    assert (ready.folder / "apt.log").read_text() == "download -qq nginx\n"
+    assert "unpacking nginx" in first.stdout and "nginx" not in second.stdout
+
+
+def test_the_test_of_hosting_fails_with_the_same_message(monkeypatch, tmp_path):
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setattr(nginx, "INSTALLED", "")
+    monkeypatch.setattr(nginx, "UNPACKED", tmp_path)
+    nginx.nginx.cache_clear()
+    with pytest.raises(nginx.ServerMissing) as error:
+        nginx.nginx()
+    assert str(error.value) == nginx.WHAT_TO_INSTALL

@@ -18,6 +18,7 @@ use_directory_urls: false
 hooks: [{PROJECT}/scripts/hook.py]
 watch: [docs, src, mkdocs.zh.yml]
 theme: {{name: material, font: false, language: en}}
+extra: {{generator: false}}
 plugins:
   mkdocs-jupyter: {{include: ["*.ipynb"], include_source: true, execute: false, cache: false}}
   autorefs: {{}}
@@ -123,6 +124,9 @@ FILES = {
     "mkdocs.yml": CONFIG,
     "mkdocs.zh.yml": CHINESE,
     "docs/site.yml": SITE,
+    "docs/moved.yml": "# nothing has moved\n",
+    "docs/published.txt": "# nothing is published\n",
+    "docs/links.yml": "# nothing points outside\n",
     "docs/glossary.yml": GLOSSARY,
     "docs/lessons/one.py": ONE,
     "docs/lessons/two.py": TWO,

@@ -11,7 +11,9 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, ConsoleMessage, Page, Request, Route, sync_playwright
 
+from scripts.addresses import MOVED, read_moved
 from scripts.browser import chromium
+from tests.conftest import ROOT
 from tests.site.server import serving
 
 # Without these the browser asks for hosts of its own at every start.
@@ -43,9 +45,10 @@ def browser() -> Iterator[Browser]:
 
 @pytest.fixture(scope="session")
 def paths(site: Path) -> list[str]:
-    """Every page of both languages, by its path; without the pages for unknown addresses."""
+    """Every page of both languages, by its path; without those of unknown and old addresses."""
     found = sorted(path.relative_to(site).as_posix() for path in site.rglob("*.html"))
-    return [path for path in found if not path.endswith("404.html")]
+    moved = {move.old for move in read_moved(ROOT / MOVED)} | {"404.html"}
+    return [path for path in found if path.removeprefix("zh/") not in moved]
 
 
 @pytest.fixture(scope="session")

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urljoin, urlsplit
 
 import nbformat
 import pytest
-from playwright.sync_api import Browser
+from playwright.sync_api import Browser, Page
 
 from tests.site.conftest import Open, Watched, collected
-from tests.site.server import published_at
+from tests.site.server import NO_SCRIPTS, published_at
 
 FACTS = """() => {
   const text = document.querySelector("article").cloneNode(true);
@@ -65,18 +67,32 @@ RAW = re.compile(r"\\[a-zA-Z({\[].{0,20}|.{0,20}\$.{0,20}|\{\{.*?\}\}")
 Facts = dict[str, Any]
 
 
+@contextmanager
+def bare(browser: Browser) -> Iterator[tuple[Page, list[str]]]:
+    """A browser page for pages whose scripts are empty, and what it complains of.
+
+    So they are soon read, and the policy is held against every element of theirs all the same.
+    """
+    screen = {"width": WIDTHS[0], "height": 844}
+    with browser.new_context(extra_http_headers=NO_SCRIPTS, viewport=screen) as context:
+        page, troubles = context.new_page(), list[str]()
+        page.on("console", lambda message: troubles.append(f"{message.type}: {message.text}"))
+        page.on("pageerror", lambda error: troubles.append(f"error: {error}"))
+        yield page, troubles
+
+
 @pytest.fixture(scope="module")
 def still(paths: list[str], browser: Browser, address: str) -> dict[str, Facts]:
-    """The facts of every page as it is without scripts, which is soon read."""
+    """The facts of every page as it is before scripts change it."""
     found = {}
-    screen = {"width": WIDTHS[0], "height": 844}
-    with browser.new_context(java_script_enabled=False, viewport=screen) as context:
-        page = context.new_page()
+    with bare(browser) as (page, troubles):
         for path in paths:
             response = page.goto(address + path)
             status = response.status if response else 0
             small = {WIDTHS[0]: page.evaluate(WIDE, WIDTHS[0])}
-            found[path] = {**page.evaluate(FACTS), "status": status, "troubles": [], "small": small}
+            facts = {"status": status, "troubles": troubles.copy(), "small": small}
+            found[path] = {**page.evaluate(FACTS), **facts}
+            troubles.clear()
     return found
 
 
@@ -99,7 +115,8 @@ def seen(
                 watched.page.wait_for_timeout(150)
                 small[width] = watched.page.evaluate(WIDE, width)
                 small[width] |= watched.page.evaluate(SCROLLING)
-            troubles, watched.troubles = watched.troubles, []
+            troubles = still[path]["troubles"] + watched.troubles
+            watched.troubles = []
             found[path] = {**facts, "status": status, "troubles": troubles, "small": small}
     return found
 
@@ -108,7 +125,9 @@ def partner(path: str) -> str:
     return path.removeprefix("zh/") if path.startswith("zh/") else f"zh/{path}"
 
 
-def test_opens_without_an_error_or_a_request_to_another_host(seen: dict[str, Facts]) -> None:
+def test_opens_without_an_error_and_keeps_its_policy(
+    seen: dict[str, Facts],
+) -> None:
     with collected() as problems:
         for path, facts in seen.items():
             problems += [f"{path}: {trouble}" for trouble in facts["troubles"]]
@@ -227,6 +246,29 @@ def test_one_security_policy_for_the_whole_site(seen: dict[str, Facts]) -> None:
     assert policy["style-src-elem"] == "'self'"
     for name in ("font-src", "connect-src", "worker-src"):
         assert policy[name] == "'self'"
+
+
+VIOLATIONS = {  # what is put into a page, and the directive that forbids it
+    "<script>intruder = true</script>": "script-src",
+    '<script src="https://example.org/a.js"></script>': "script-src",
+    '<p onclick="go()">': "script-src",
+    "<style>p { color: red }</style>": "style-src-elem",
+    '<link rel="stylesheet" href="https://example.org/a.css">': "style-src-elem",
+    '<img src="https://example.org/a.png">': "img-src",
+    '<iframe src="https://example.org/"></iframe>': "default-src",
+}
+
+
+def test_what_a_page_must_not_hold_is_noticed(browser: Browser, site: Path, address: str) -> None:
+    """In the visit that every page gets: without this test its silence would say nothing."""
+    whole = (site / "index.html").read_text(encoding="utf-8")
+    broken = whole.replace("</article>", "\n".join(VIOLATIONS) + "</article>")
+    with bare(browser) as (page, troubles):
+        page.route("**/index.html", lambda route: route.fulfill(body=broken))
+        page.goto(f"{address}index.html")
+        page.wait_for_timeout(100)
+    told = [re.findall(r"directive:? [\"']([\w-]+)", trouble)[:1] for trouble in troubles]
+    assert sorted(told) == sorted([directive] for directive in VIOLATIONS.values()), troubles
 
 
 def test_the_policy_holds(watch: Open) -> None:
