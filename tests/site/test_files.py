@@ -42,3 +42,17 @@ def test_mode_is_kept_from_page_to_page(watch: Open, site: Path) -> None:
     assert page.evaluate("document.body.dataset.mdColorScheme") == "slate"
     watched.go("zh/lessons/lookup.html")
     assert page.evaluate("document.body.dataset.mdColorScheme") == "slate"
+
+
+def test_the_sidebars_end_above_the_footer(watch: Open, site: Path) -> None:
+    watched = watch(f"{site.as_uri()}/", viewport={"width": 1280, "height": 700})
+    watched.go("index.html")
+    watched.page.evaluate("scrollTo(0, document.body.scrollHeight)")
+    watched.page.wait_for_function(
+        """() => {
+          const bottom = (kind) => document.querySelector(kind).getBoundingClientRect().bottom;
+          const footer = document.querySelector(".md-footer").getBoundingClientRect().top;
+          const sides = [".md-sidebar--primary", ".md-sidebar--secondary"];
+          return sides.every((side) => bottom(`${side} .md-sidebar__scrollwrap`) <= footer);
+        }"""
+    )
