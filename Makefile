@@ -8,7 +8,7 @@ export PYTHONPATH := src
 export PYTHONUNBUFFERED := 1
 export NO_MKDOCS_2_WARNING := 1# Material's notice about MkDocs 2, which the locks exclude
 
-.PHONY: help serve site test check format bench bench-site budget reproduce mutants figures links package published readme reviewed translations lock update numbers clean for-site for-tests
+.PHONY: help serve site test check format bench bench-site budget reproduce mutants figures links package published readme release reviewed translations lock update numbers clean for-site for-tests
 
 help:  ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1\t\2/p' Makefile | expand -t 20
@@ -63,6 +63,9 @@ links: for-site  ## ask every address outside that a page points to whether it i
 published: site  ## record the addresses of the present pages: they stay from now on
 	@$(python) -m scripts.addresses
 
+release: for-tests site  ## archives and books of the built site, into release/
+	@$(python) -m scripts.release
+
 reviewed: for-site  ## record that changed pairs of cells were read in both languages
 	@$(python) -m scripts.review
 
@@ -79,7 +82,7 @@ numbers: for-site  ## what the last update has changed on the pages, old and new
 	@$(python) -m scripts.numbers --since .cache/before-update.json
 
 clean:  ## remove everything that was made, .venv included
-	rm -rf .venv scripts/*/node_modules site .site-* figures dist .cache .hypothesis .mypy_cache .pytest_cache .ruff_cache
+	rm -rf .venv scripts/*/node_modules site .site-* figures dist release .release-* .cache .hypothesis .mypy_cache .pytest_cache .ruff_cache
 
 scripts/%/node_modules: scripts/%/package-lock.json | for-tests
 	@$(node) npm --prefix $(@D) ci --loglevel=error --no-audit --no-fund

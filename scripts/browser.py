@@ -15,6 +15,16 @@ from pathlib import Path
 
 PACKAGE = "chromium-headless-shell"  # Chromium without a window, which costs a quarter less time
 NAMES = (PACKAGE, "chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+# Arguments: without these the browser asks for hosts of its own at every start.
+SILENT = (
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+)
 DOWNLOADED = "chromium-*/chrome-linux*/chrome"  # where `playwright install chromium` puts it
 
 

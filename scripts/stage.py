@@ -22,7 +22,7 @@ class Stage:
         with self._locked():
             self._recover()
             self._clear()
-        prefix = f".site-{os.getpid()}-"
+        prefix = f".{self.site.name}-{os.getpid()}-"
         self.folder = Path(tempfile.mkdtemp(prefix=prefix, dir=self.site.parent))
         self.folder.chmod(0o755)
 
@@ -49,8 +49,8 @@ class Stage:
 
     def _clear(self) -> None:
         """Remove what killed builds left behind."""
-        for folder in self.site.parent.glob(".site-*-*"):
-            if not Path("/proc", folder.name.split("-")[1]).exists():
+        for folder in self.site.parent.glob(f".{self.site.name}-*-*"):
+            if not Path("/proc", folder.name.split("-")[-2]).exists():
                 shutil.rmtree(folder, ignore_errors=True)
 
     def _locked(self) -> TextIO:

@@ -14,9 +14,8 @@ from playwright.sync_api import sync_playwright
 
 from scripts import translations
 from scripts.book import Book
-from scripts.browser import chromium
+from scripts.browser import SILENT, chromium
 from tests.build.tiny_site import CHINESE, ENVIRONMENT, PROJECT, TinySite
-from tests.site.conftest import SILENT
 from tests.site.server import serving
 
 ROOTS = {"en": "", "zh": "zh/", "fr": "fr/"}

@@ -12,20 +12,9 @@ import pytest
 from playwright.sync_api import Browser, ConsoleMessage, Page, Request, Route, sync_playwright
 
 from scripts.addresses import MOVED, read_moved
-from scripts.browser import chromium
+from scripts.browser import SILENT, chromium
 from tests.conftest import ROOT
 from tests.site.server import serving
-
-# Without these the browser asks for hosts of its own at every start.
-SILENT = (
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-)
 
 
 @pytest.fixture(scope="session")
