@@ -29,8 +29,9 @@ FILES = {
 EDITS = [
     ("mkdocs.yml", "theme: {name: material, font: false, language: en}\n", THEME + (
         "  features: [content.action.edit]\n"
-        f"extra: {{repo_url: {REPO}/, edit_uri: edit/main/}}\ncopyright: Mine & <b>yours</b>\n"
+        "copyright: Mine & <b>yours</b>\n"
     )),
+    ("mkdocs.yml", "generator: false", f"generator: false, repo_url: {REPO}/, edit_uri: edit/main/"),
     ("docs/site.yml", "zh: 第一部分}\n", "zh: 第一部分}\n    level: {en: Beginner, zh: 入门}\n"),
     ("docs/lessons/one.py", "# # First lesson", "# # First </script> & lesson\n#"),
     ("docs/lessons/one.py", "# # 第一课", "# # 第一课\n#"),
