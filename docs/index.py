@@ -46,7 +46,7 @@ road()
 # | 13 | [ALiBi](lessons/alibi.md) | How far does a plain penalty on distance get? | 11 | <span data-minutes="alibi"></span> |
 # | 14 | [Choosing](lessons/choosing.md) | Which one, for what? | 9 to 13 | <span data-minutes="choosing"></span> |
 #
-# A lesson that you have read to its end gets a mark here and in the navigation. The marks stay in
+# <span class="on-screen"></span>A lesson that you have read to its end gets a mark here and in the navigation. The marks stay in
 # your browser.
 #
 # **In a hurry?** Read these five pages; most others build on them:
@@ -84,7 +84,7 @@ road()
 # | 13 | [ALiBi（带线性偏置的注意力）](lessons/alibi.md) | 只按距离扣分，能走多远？ | 11 | <span data-minutes="alibi"></span> |
 # | 14 | [怎样选择](lessons/choosing.md) | 哪一种，用在哪里？ | 9 至 13 | <span data-minutes="choosing"></span> |
 #
-# 读到末尾的课，会在这里和导航里打上记号。记号只保存在你的浏览器里。
+# <span class="on-screen"></span>读到末尾的课，会在这里和导航里打上记号。记号只保存在你的浏览器里。
 #
 # **时间不多？**先读这五页，别的课大多以它们为基础：[嵌入表](lessons/lookup.md)、[BERT 的嵌入层](lessons/bert_embeddings.md)、[为什么需要位置](lessons/why_positions.md)、[正弦位置编码](lessons/sinusoidal.md)、[RoPE](lessons/rope.md)。读 RoPE 之前，可以先看看[相对位置](lessons/relative.md)的开头。
 #

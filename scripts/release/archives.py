@@ -58,7 +58,7 @@ def pack(target: Path, folder: str, files: Mapping[str, Path], time: datetime) -
             entry = zipfile.ZipInfo(f"{folder}/{name}", date)
             entry.create_system = 3  # Unix: it is one of its modes
             entry.external_attr = PLAIN_FILE << 16
-            archive.writestr(entry, files[name].read_bytes(), zipfile.ZIP_DEFLATED, 9)
+            archive.writestr(entry, files[name].read_bytes(), zipfile.ZIP_DEFLATED)
 
 
 def _below(folder: Path, pattern: str = "*") -> dict[str, Path]:

@@ -78,8 +78,12 @@ def read(folder: Path, page: str, depth: int, figures: Path) -> Chapter:
 
 def _is_for_screens(tag: Tag) -> bool:
     classes = tag.get_attribute_list("class")
-    still = "widget" not in classes or not tag.has_attr("hidden")
-    return tag.name in _NOT_READ or not _CLICKED.isdisjoint(classes) or not still
+    return (
+        tag.name in _NOT_READ
+        or not _CLICKED.isdisjoint(classes)
+        or ("widget" in classes and tag.has_attr("hidden"))  # one without a figure
+        or (tag.name == "p" and tag.find(class_="on-screen", recursive=False) is not None)
+    )
 
 
 def _picture(svg: str, figures: Path) -> str:
@@ -87,7 +91,7 @@ def _picture(svg: str, figures: Path) -> str:
     head = svg[: svg.index(">")]
     said = dict(re.findall(r' ([\w-]+)="([^"]*)"', head))
     if "data-figure" not in said:
-        return ""  # an icon of the theme
+        return svg  # a part of a formula, such as a root
     content = assemble.standalone(svg, _COLORS).encode()
     mark = hashlib.sha256(content).hexdigest()[:8]
     path = figures / f"{said['data-figure']}-{mark}.svg"

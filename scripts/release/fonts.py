@@ -11,13 +11,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 import matplotlib
 import pylopdf_fonts_zh_cn
+from fontTools.fontBuilder import FontBuilder
 from fontTools.pens.cu2quPen import Cu2QuPen
 from fontTools.pens.ttGlyphPen import TTGlyphPen
-from fontTools.subset import Options, Subsetter
-from fontTools.ttLib import TTFont, newTable
+from fontTools.ttLib import TTFont
 
 ERROR = 1.0  # of an outline, in thousandths of a character's width
 
@@ -60,39 +61,38 @@ def _face(
 
 
 def _small(source: Path, characters: Iterable[str], folder: Path) -> Path:
-    """The font with some characters alone, and with TrueType outlines."""
-    font = TTFont(source, recalcTimestamp=False)
-    options = Options(layout_features=[], notdef_outline=True, drop_tables=["VORG", "BASE"])
-    subsetter = Subsetter(options)
-    subsetter.populate(unicodes=map(ord, characters))
-    subsetter.subset(font)
-    _to_truetype(font)
+    """A font with some characters of another alone, and with TrueType outlines."""
     path = folder / source.with_suffix(".ttf").name
-    font.save(path)
+    with TTFont(source, lazy=True) as font:
+        _with_characters(font, characters).save(path)
     return path
 
 
-def _to_truetype(font: TTFont) -> None:
-    drawn, names = font.getGlyphSet(), font.getGlyphOrder()
-    glyphs = {}
-    for name in names:
-        pen = TTGlyphPen(drawn)
-        drawn[name].draw(Cu2QuPen(pen, max_err=ERROR, reverse_direction=True))
-        glyphs[name] = pen.glyph()
-    outlines = font["glyf"] = newTable("glyf")
-    outlines.glyphs, outlines.glyphOrder = glyphs, names
-    font["loca"] = newTable("loca")
-    del font["CFF "]
-    for name in names:
-        outlines[name].recalcBounds(outlines)
-        font["hmtx"][name] = (font["hmtx"][name][0], getattr(outlines[name], "xMin", 0))
-    limits = font["maxp"]
-    limits.tableVersion = 0x00010000
-    limits.maxZones, limits.maxComponentElements = 1, 0
-    for unused in (
-        "maxTwilightPoints", "maxStorage", "maxFunctionDefs", "maxInstructionDefs",
-        "maxStackElements", "maxSizeOfInstructions",
-    ):  # fmt: skip
-        setattr(limits, unused, 0)
-    font["post"].formatType = 3.0
-    font.sfntVersion = "\0\1\0\0"
+def _with_characters(font: TTFont, characters: Iterable[str]) -> TTFont:
+    known, drawn = font.getBestCmap(), font.getGlyphSet()
+    glyphs = {ord(each): known[ord(each)] for each in characters if ord(each) in known}
+    names = [".notdef", *sorted(set(glyphs.values()) - {".notdef"})]
+    outlines = {name: _outline(drawn[name]) for name in names}
+
+    built = FontBuilder(font["head"].unitsPerEm)
+    built.updateHead(created=font["head"].created, modified=font["head"].modified)
+    built.setupGlyphOrder(names)
+    built.setupCharacterMap(glyphs)
+    built.setupGlyf(outlines)
+    starts = built.font["glyf"]
+    built.setupHorizontalMetrics(
+        {name: (round(drawn[name].width), getattr(starts[name], "xMin", 0)) for name in names}
+    )
+    built.setupHorizontalHeader(ascent=font["hhea"].ascent, descent=font["hhea"].descent)
+    family, exact = (font["name"].getDebugName(number) for number in (1, 6))
+    built.setupNameTable({"familyName": family, "styleName": "Regular", "psName": exact})
+    built.setupOS2(sTypoAscender=font["hhea"].ascent, sTypoDescender=font["hhea"].descent)
+    built.setupPost(keepGlyphNames=False)
+    built.font.recalcTimestamp = False  # the same bytes at any time
+    return built.font
+
+
+def _outline(glyph: Any) -> Any:
+    pen = TTGlyphPen(None)
+    glyph.draw(Cu2QuPen(pen, max_err=ERROR, reverse_direction=True))
+    return pen.glyph()
