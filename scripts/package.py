@@ -26,12 +26,11 @@ PARTS = ("pyproject.toml", "README.md", "LICENSE", "src")
 
 # The wheel is built in the unpacked sdist; setuptools works in the folder where it is.
 BUILD = """\
-import os, sys, tarfile
+import os, shutil, sys
 from setuptools.build_meta import build_sdist, build_wheel
 folder = sys.argv[1]
 name = build_sdist(folder)
-with tarfile.open(f"{folder}/{name}") as sdist:
-    sdist.extractall(f"{folder}/unpacked", filter="data")
+shutil.unpack_archive(f"{folder}/{name}", f"{folder}/unpacked")
 os.chdir(f"{folder}/unpacked/{name.removesuffix('.tar.gz')}")
 build_wheel(folder)
 """
