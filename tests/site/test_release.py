@@ -8,6 +8,7 @@ import re
 import shutil
 import zipfile
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -55,7 +56,9 @@ def printed(
     workshop = tmp_path_factory.mktemp(f"book-{language}")
     words = yaml.safe_load((ROOT / f"docs/translations/{language}.yml").read_text("utf-8"))
     path = workshop / "of_few_pages.pdf"
-    paper.write(book.read(folder, workshop, language, words, MADE, PAGES), path, workshop)
+    pages_of_book = book.read(folder, workshop, language, words, MADE, PAGES)
+    with ThreadPoolExecutor(1) as apart:  # the tests' own browser runs in this thread
+        apart.submit(paper.write, pages_of_book, path, workshop).result()
     pages = {}
     for page in PAGES:
         text = (folder / page).read_text(encoding="utf-8")
