@@ -128,8 +128,11 @@ def _document(book: Book, body: str, rules: str = "") -> str:
 
 def _front(book: Book, numbers: Mapping[str, int]) -> str:
     words, made = book.words["release"], book.provenance
+    state = book.words["machines"]["modified" if made.origin.modified else "commit"]
     version = words["version"].format(
-        version=made.version, commit=made.commit, date=made.time.date().isoformat()
+        version=made.origin.version,
+        commit=state.format(commit=made.origin.short),
+        date=made.time.date().isoformat(),
     )
     licenses = book.home.select(".md-copyright__highlight")[0].get_text().strip()
     lines = "".join(f"<p>{html.escape(line)}</p>" for line in (made.authors, version, licenses))

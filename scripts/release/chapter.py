@@ -29,7 +29,7 @@ _HEADING = re.compile(r"h[1-6]")
 _PLAIN_CODE = re.compile(r'<span class="(?:n\w|[npw]|m\w|bp|vm|fm)">([^<]*)</span>|<span></span>')
 # What is of use on a screen alone.
 _NOT_READ = {"link", "script", "template"}
-_CLICKED = {"tp-hint", "headerlink", "notebook", "tp-try", "tp-data", "tp-seen"}
+_CLICKED = {"tp-hint", "headerlink", "notebook", "tp-try", "tp-data", "tp-seen", "tp-cite"}
 SCALE = 0.78  # of a figure, as the text on paper is smaller than on a screen
 LONG = 16  # lines of code that may be cut by the end of a page
 
