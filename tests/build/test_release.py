@@ -107,7 +107,7 @@ def test_figures_are_those_of_the_gallery(tmp_path: Path, monkeypatch: pytest.Mo
             self.name = name
 
         def save(self, folder: Path) -> None:
-            (folder / self.name).touch()
+            (folder / self.name).touch(exist_ok=False)  # no part draws it twice
 
     figures = [Drawn(f"{number}.svg") for number in range(5)]
     monkeypatch.setattr(archives, "gallery", lambda: iter(figures))
