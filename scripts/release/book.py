@@ -24,7 +24,6 @@ class Heading:
     """A heading of the book, which is a bookmark as well."""
 
     text: str
-    level: int
     anchor: str  # where the contents lead, if to this heading
 
 
@@ -97,15 +96,15 @@ def front(book: Book, numbers: Mapping[str, int]) -> str:
 
 def headings(book: Book) -> list[Heading]:
     """All headings in their order."""
-    found = [Heading(book.words["release"]["contents"], 1, "")]
-    for number, (entry, depth) in enumerate(navigation.walk(book.entries)):
+    found = [Heading(book.words["release"]["contents"], "")]
+    for number, (entry, _) in enumerate(navigation.walk(book.entries)):
         if not entry.page:
-            found.append(Heading(entry.title, depth + 1, _anchor(entry, number)))
+            found.append(Heading(entry.title, _anchor(entry, number)))
             continue
         opening = _anchor(entry, number)
         for tag in book.chapters[entry.page].headings:
             text = " ".join(tag.get_text().split())
-            found.append(Heading(text, int(tag.name[1]), opening))
+            found.append(Heading(text, opening))
             opening = ""
     return found
 
