@@ -1,4 +1,4 @@
-"""Where a site is built before it takes the place of the last one."""
+"""Where a site, or a release, is made before it takes the place of the last one."""
 
 from __future__ import annotations
 

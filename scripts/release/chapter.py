@@ -29,8 +29,9 @@ _HEADING = re.compile(r"h[1-6]")
 _PLAIN_CODE = re.compile(r'<span class="(?:n\w|[npw]|m\w|bp|vm|fm)">([^<]*)</span>|<span></span>')
 # What is of use on a screen alone.
 _NOT_READ = {"link", "script", "template"}
-_CLICKED = {"tp-hint", "headerlink", "notebook", "tp-try", "tp-data", "tp-seen"}
+_CLICKED = {"tp-hint", "headerlink", "notebook", "tp-try", "tp-data", "tp-seen", "tp-cite"}
 SCALE = 0.78  # of a figure, as the text on paper is smaller than on a screen
+TALLEST = 800  # of a figure, in pixels of 1/96 inch: with its caption it fits on a sheet
 LONG = 16  # lines of code that may be cut by the end of a page
 
 _COLORS = palette.variables("light")
@@ -97,7 +98,7 @@ def _picture(svg: str, figures: Path) -> str:
     path = figures / f"{said['data-figure']}-{mark}.svg"
     if not path.exists():
         write_whole(path, content)
-    width = SCALE * float(said["width"])
+    width = float(said["width"]) * min(SCALE, TALLEST / float(said["height"]))
     alt = said.get("aria-label", "")
     return f'<img src="{figures.name}/{path.name}" width="{width:g}" alt="{alt}">'
 
@@ -146,7 +147,7 @@ def _answer_at_the_end(article: Tag, title: str) -> None:
             options.append(f"<li>{summary.extract().decode_contents()}</li>")
             told.append(f"<li>{option.decode_contents()}</li>")
             option.decompose()
-        quiz["class"] = "question"
+        quiz["class"] = "asked"
         quiz.insert(0, _parsed(f'<span class="number">{number}.</span>'))
         quiz.append(_parsed(f'<ol class="options">{"".join(options)}</ol>'))
         answered.append(f'<li><ol class="options">{"".join(told)}</ol></li>')

@@ -21,8 +21,8 @@ from scripts.release.book import Book, Heading
 CLOSED = 2  # bookmarks of this level and deeper are folded at first: the reference has a thousand
 
 
-def write(book: Book, path: Path, workshop: Path) -> int:
-    """Write the PDF of a book, whose figures are in `workshop`; return the number of its pages."""
+def write(book: Book, path: Path, workshop: Path) -> None:
+    """Write the PDF of a book, whose figures are in `workshop`."""
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=chromium(), args=list(SILENT))
         page = browser.new_context(java_script_enabled=False).new_page()
@@ -34,7 +34,6 @@ def write(book: Book, path: Path, workshop: Path) -> int:
                 _describe(pdf, book)
                 compact = pikepdf.ObjectStreamMode.generate
                 pdf.save(path, object_stream_mode=compact, deterministic_id=True)
-            return len(pdf.pages)
 
 
 def _printed(page: Page, document: Path, text: str) -> Pdf:

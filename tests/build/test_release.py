@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import errno
 import os
+import re
+import tomllib
 import zipfile
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-from packaging.requirements import Requirement
 
 from scripts import browser
+from scripts.origin import Origin
 from scripts.release import __main__ as command
-from scripts.release import archives, files
+from scripts.release import archives, chapter, files
 from scripts.release.provenance import Provenance, of_checkout
 
-MADE = Provenance("1.2.3", "Somebody", "abc1234", datetime(2024, 2, 29, 12, 30, 14, tzinfo=UTC))
+MADE = Provenance(Origin("1.2.3"), "Somebody", datetime(2024, 2, 29, 12, 30, 14, tzinfo=UTC))
 PAGES = {
     "index.html": "home",
     "index.ipynb": "{}",
@@ -72,30 +74,31 @@ def test_the_archive_of_the_site_is_the_site(built: Path, tmp_path: Path) -> Non
             assert opened.read(f"{folder}/{name}").decode() == text
 
 
-def test_the_archive_of_the_notebooks_runs_them(built: Path, tmp_path: Path) -> None:
+def test_the_archive_of_the_notebooks_has_what_runs_them(
+    built: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def build(folder: Path, root: Path) -> tuple[Path, Path]:
+        wheel = folder / "tokpos-1.2.3-py3-none-any.whl"
+        wheel.write_bytes(b"the package")
+        return folder / "tokpos-1.2.3.tar.gz", wheel
+
+    monkeypatch.setattr(archives.package, "build", build)  # test_package.py builds it
     archive = tmp_path / "notebooks.zip"
     archives.notebooks(archive, {"en": built, "zh": built / "zh"}, MADE)
     folder = "token-and-position-1.2.3-notebooks"
-    held = names(archive, folder)
-    assert {name for name in held if name.endswith(".ipynb")} == {
-        f"{language}/{name}"
-        for language in ("en", "zh")
-        for name in ("index.ipynb", "lessons/one.ipynb")
-    }
+    assert names(archive, folder) == {
+        "en/index.ipynb", "en/lessons/one.ipynb", "zh/index.ipynb", "zh/lessons/one.ipynb",
+        "README.md", "README.zh.md", "LICENSE", "requirements.txt",
+        "tokpos-1.2.3-py3-none-any.whl",
+    }  # fmt: skip
     with zipfile.ZipFile(archive) as opened:
-        requirements = opened.read(f"{folder}/requirements.txt").decode().split("\n")
-        package, *others = filter(None, requirements)
-        project = opened.read(f"{folder}/package/pyproject.toml").decode()
-    assert package == "./package[figures,transformers]"
-    assert all(Requirement(other).name in (project + "jupyterlab") for other in others)
-    source = archives.ROOT / "src/tokpos"
-    tracked = {
-        f"package/src/tokpos/{path.relative_to(source).as_posix()}"
-        for pattern in ("*.py", "*.txt", "*.json", "py.typed")
-        for path in source.rglob(pattern)
-    }
-    assert tracked <= held and not [name for name in held if "__pycache__" in name]
-    assert {"README.md", "README.zh.md", "LICENSE", "package/README.md"} <= held
+        package, *others = opened.read(f"{folder}/requirements.txt").decode().split()
+    file, extras = package.rstrip("]").split("[")
+    assert file == "./tokpos-1.2.3-py3-none-any.whl"
+    project = tomllib.loads((files.ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    optional = project["optional-dependencies"]
+    assert set(extras.split(",")) <= set(optional)
+    assert {*others} - {*optional["site"]} == {"jupyterlab"}
 
 
 def test_figures_are_those_of_the_gallery(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -104,7 +107,7 @@ def test_figures_are_those_of_the_gallery(tmp_path: Path, monkeypatch: pytest.Mo
             self.name = name
 
         def save(self, folder: Path) -> None:
-            (folder / self.name).touch()
+            (folder / self.name).touch(exist_ok=False)  # no part draws it twice
 
     figures = [Drawn(f"{number}.svg") for number in range(5)]
     monkeypatch.setattr(archives, "gallery", lambda: iter(figures))
@@ -121,7 +124,19 @@ def test_a_release_is_dated_by_its_commit(monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "1709209814")
     made = of_checkout(files.ROOT)
     assert made.time == datetime(2024, 2, 29, 12, 30, 14, tzinfo=UTC)
-    assert made.name.removeprefix("token-and-position-").count(".") == 2
+    assert re.fullmatch(r"token-and-position-\d+\.\d+\.\d+", made.name)
+
+
+def test_a_formula_keeps_the_parts_that_are_drawn(tmp_path: Path) -> None:
+    """The sign of a root is a drawing like those of figures, and no picture of its own."""
+    root = '<span class="hide-tail"><svg viewBox="0 0 400000 1080"><path d="M95 702"></path></svg></span>'
+    figure = '<svg data-figure="road" width="100" height="50" aria-label="A &amp; B"><path/></svg>'
+    page = f"<html><article><h1 id=it>It</h1><p>{root}</p>{figure}</article></html>"
+    (tmp_path / "page.html").write_text(page, encoding="utf-8")
+    article = chapter.read(tmp_path, "page.html", 0, tmp_path / "figures").article
+    assert article.find(class_="hide-tail").find("path")["d"] == "M95 702"
+    (image,) = article.find_all("img")
+    assert image["alt"] == "A & B" and (tmp_path / image["src"]).is_file()
 
 
 # What stands in the way

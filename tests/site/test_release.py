@@ -18,13 +18,16 @@ import pytest
 import yaml
 from pypdf import PdfReader
 
+from scripts.origin import Origin
 from scripts.release import archives, book, paper
 from scripts.release.provenance import Provenance
 from tests.site.conftest import Open
 from tests.site.test_search import ask
 
 ROOT = Path(__file__).parents[2]
-MADE = Provenance("1.2.3", "Somebody", "abc1234", datetime(2024, 2, 29, 12, 30, 14, tzinfo=UTC))
+MADE = Provenance(
+    Origin("1.2.3", "abc1234def"), "Somebody", datetime(2024, 2, 29, 12, 30, 14, tzinfo=UTC)
+)
 # A lesson, the museum with one of its faults, and a page that others lead to.
 PAGES = ["lessons/lookup.html", "museum.html", "faults/mixed_layouts.html", "glossary.html"]
 LANGUAGES = ["zh", "en"] if os.environ.get("TOKPOS_PAGES") == "all" else ["zh"]
@@ -66,8 +69,10 @@ def printed(
     return Printed(language, path, pages)
 
 
-def without_widgets(articles: str) -> str:
-    return re.sub(r'<div class="tp-(?:try|seen)">.*?</div>', "", articles, flags=re.DOTALL)
+def read_on_paper(articles: str) -> str:
+    """The pages without what is to be clicked."""
+    clicked = r'<div class="tp-(?:try|seen)">.*?</div>|<details class="tp-cite">.*?</details>'
+    return re.sub(clicked, "", articles, flags=re.DOTALL)
 
 
 def plain(markup: str) -> str:
@@ -159,7 +164,7 @@ def test_figures_are_there_and_say_what_they_show(printed: Printed) -> None:
 
 def test_words_can_be_found(printed: Printed) -> None:
     """No formula as TeX, no letters or characters that only look right, nothing that is missing."""
-    articles = without_widgets("".join(printed.pages.values()))
+    articles = read_on_paper("".join(printed.pages.values()))
     for paragraph in re.findall(r"<p>([^<]{20,})</p>", articles):
         assert "".join(plain(paragraph).split()) in printed.text, paragraph
     assert not re.search("[\u2e80-\u2fdf\uf900-\ufaff\ufb00-\ufb06\ufffd]", printed.text)
@@ -171,6 +176,7 @@ def test_words_can_be_found(printed: Printed) -> None:
 
 def test_what_is_folded_or_clicked_in_the_site_is_read_here(printed: Printed) -> None:
     lesson = printed.pages["lessons/lookup.html"]
+    lesson, _, cited = lesson.partition('<details class="tp-cite">')
     folded = re.findall(r"<summary>([^<]+)</summary>", lesson)
     folded += re.findall(r"</strong>([^<]{10,})</p>", lesson.partition('class="quiz"')[2])
     assert len(folded) > 10
@@ -178,7 +184,8 @@ def test_what_is_folded_or_clicked_in_the_site_is_read_here(printed: Printed) ->
         assert "".join(plain(words).split()) in printed.text, words
     clicked = re.findall(r'<div class="tp-try">\s*<p>(.*?)</p>', lesson)
     clicked += re.findall(r'<a class="notebook"[^>]*>(.*?)</a>', lesson)
-    assert len(clicked) == 2
+    clicked += re.findall(r"<summary>(.*?)</summary>", cited)
+    assert len(clicked) == 3
     for words in clicked:
         assert "".join(plain(words).split()) not in printed.text, words
 
