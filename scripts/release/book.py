@@ -32,7 +32,6 @@ class Book:
     words: Mapping[str, Any]  # the site's own
     provenance: Provenance
     home: BeautifulSoup
-    styles: list[str]
     entries: list[Entry]
     chapters: dict[str, Chapter]  # by their pages
     fonts: str = ""  # style rules
@@ -62,10 +61,6 @@ def read(
     if pages is not None:
         entries = navigation.only(entries, pages)
     home = BeautifulSoup(SVG.sub("", (folder / "index.html").read_text("utf-8")), "html.parser")
-    styles = [
-        (folder / str(link["href"])).resolve().as_uri()
-        for link in home.select("link[rel=stylesheet]")
-    ]
     chapters = {
         entry.page: chapter.read(folder, entry.page, depth, workshop / "figures")
         for entry, depth in navigation.walk(entries)
@@ -73,7 +68,7 @@ def read(
     }
     for each in chapters.values():
         chapter.bind(each, chapters, words["quiz_answers"])
-    book = Book(words, provenance, home, styles, entries, chapters)
+    book = Book(words, provenance, home, entries, chapters)
     book.fonts = fonts.faces(language, set(whole(book)), workshop)
     return book
 
@@ -115,7 +110,8 @@ def _anchor(entry: Entry, number: int) -> str:
 
 def _document(book: Book, body: str, rules: str = "") -> str:
     tag = book.words["theme"]["language"]
-    links = "".join(f'<link rel="stylesheet" href="{style}">' for style in book.styles)
+    styles = dict.fromkeys(style for each in book.chapters.values() for style in each.styles)
+    links = "".join(f'<link rel="stylesheet" href="{style.as_uri()}">' for style in styles)
     own = book.fonts + STYLE.read_text(encoding="utf-8") + rules
     return (
         f'<!doctype html><html lang="{tag}"><head><meta charset="utf-8">'

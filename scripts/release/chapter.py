@@ -24,6 +24,7 @@ from scripts.files import write_whole
 from scripts.release.navigation import SVG
 
 _ARTICLE = re.compile(r"<article[ >].*?</article>", re.DOTALL)
+_STYLE = re.compile(r'<link rel="stylesheet" href="([^"]+)"')
 _HEADING = re.compile(r"h[1-6]")
 # Words in code that look like the text around them: half of all elements, and none is seen.
 _PLAIN_CODE = re.compile(r'<span class="(?:n\w|[npw]|m\w|bp|vm|fm)">([^<]*)</span>|<span></span>')
@@ -48,6 +49,7 @@ class Chapter:
     article: Tag
     ids: set[str]
     depth: int
+    styles: list[Path]  # the style sheets of its page
 
     @property
     def anchor(self) -> str:
@@ -60,7 +62,8 @@ class Chapter:
 
 def read(folder: Path, page: str, depth: int, figures: Path) -> Chapter:
     """The article of a page, as it stands in the site; its figures go into a folder."""
-    found = _ARTICLE.search((folder / page).read_text(encoding="utf-8"))
+    whole = (folder / page).read_text(encoding="utf-8")
+    found = _ARTICLE.search(whole)
     if found is None:
         raise ValueError(f"{folder / page}: no article in it")
     text = SVG.sub(lambda svg: _picture(svg[0], figures), found[0])
@@ -74,7 +77,9 @@ def read(folder: Path, page: str, depth: int, figures: Path) -> Chapter:
     for widget in article.find_all(class_=["widget", "tp-still"]):
         widget.unwrap()
     ids = {str(tag["id"]) for tag in article.find_all(id=True)}
-    return Chapter(page, article, ids, depth)
+    here = (folder / page).parent
+    styles = [(here / address).resolve() for address in _STYLE.findall(whole)]
+    return Chapter(page, article, ids, depth, styles)
 
 
 def _is_for_screens(tag: Tag) -> bool:

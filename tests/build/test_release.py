@@ -127,15 +127,18 @@ def test_a_release_is_dated_by_its_commit(monkeypatch: pytest.MonkeyPatch) -> No
     assert re.fullmatch(r"token-and-position-\d+\.\d+\.\d+", made.name)
 
 
-def test_a_formula_keeps_the_parts_that_are_drawn(tmp_path: Path) -> None:
+def test_a_chapter_brings_all_that_its_page_is_drawn_with(tmp_path: Path) -> None:
     """The sign of a root is a drawing like those of figures, and no picture of its own."""
-    root = '<span class="hide-tail"><svg viewBox="0 0 400000 1080"><path d="M95 702"></path></svg></span>'
+    root = '<span class="hide-tail"><svg viewBox="0 0 40 10"><path d="M95 702"></path></svg></span>'
     figure = '<svg data-figure="road" width="100" height="50" aria-label="A &amp; B"><path/></svg>'
-    page = f"<html><article><h1 id=it>It</h1><p>{root}</p>{figure}</article></html>"
-    (tmp_path / "page.html").write_text(page, encoding="utf-8")
-    article = chapter.read(tmp_path, "page.html", 0, tmp_path / "figures").article
-    assert article.find(class_="hide-tail").find("path")["d"] == "M95 702"
-    (image,) = article.find_all("img")
+    style = '<link rel="stylesheet" href="../own.css">'
+    page = f"<html>{style}<article><h1 id=it>It</h1><p>{root}</p>{figure}</article></html>"
+    (tmp_path / "api").mkdir()
+    (tmp_path / "api/page.html").write_text(page, encoding="utf-8")
+    read = chapter.read(tmp_path, "api/page.html", 0, tmp_path / "figures")
+    assert read.styles == [tmp_path / "own.css"]
+    assert read.article.select_one(".hide-tail path")["d"] == "M95 702"
+    (image,) = read.article.find_all("img")
     assert image["alt"] == "A & B" and (tmp_path / image["src"]).is_file()
 
 
