@@ -27,6 +27,7 @@ interface Plane {
 }
 
 interface Kit {
+  push(define: (kit: Kit) => void): void;
   widget(widget: Widget): void;
   widgets: { [name: string]: Widget };
   data: { [name: string]: string };
@@ -55,5 +56,5 @@ interface Kit {
 }
 
 interface Window {
-  tokpos: Kit;
+  tokpos: Kit | ((kit: Kit) => void)[];
 }

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Page
+from playwright.sync_api import Browser, Page, Route
 
 from tests.site.conftest import Open, Watched, collected
 from tests.site.widget_inputs import CASES
@@ -237,6 +237,19 @@ def test_a_page_that_is_left_keeps_nothing_of_its_widget(watch: Open) -> None:
         assert page.locator(f"{root('rope')} .tp-stage").count() == 1
     page.locator(f"{root('rope')} input[type=range]").first.press("ArrowRight")
     page.wait_for_function("() => location.search.includes('rope.')")
+
+
+def test_a_widget_waits_for_what_all_widgets_share(watch: Open) -> None:
+    """Instant navigation asks for all scripts of a page at once; any may be there first."""
+    watched = watch()
+    watched.go("lessons/not_a_number.html")
+    held: list[Route] = []
+    watched.page.route("**/widgets/shared.js", lambda route: held.append(route))
+    with watched.page.expect_response("**/widgets/lookup.js"):
+        watched.page.click("a.md-footer__link--next")
+    watched.page.wait_for_timeout(200)
+    held.pop().fallback()
+    watched.page.wait_for_selector(f"{root('lookup')}.tp-live")
 
 
 def test_a_vocabulary_is_loaded_when_it_is_asked_for(watch: Open) -> None:

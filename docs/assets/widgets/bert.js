@@ -1,7 +1,6 @@
 // BERT's three rows, their sum and its LayerNorm, in real numbers.
-(() => {
-  const { html, cells, part, number, words, widget } = window.tokpos;
-
+window.tokpos ??= [];
+window.tokpos.push(({ html, cells, part, number, words, widget }) => {
   /**
    * @typedef {{features: number, eps: number, gamma: number[], beta: number[],
    *   token: Rows, segment: Rows, position: Rows,
@@ -114,4 +113,4 @@
       };
     },
   });
-})();
+});

@@ -1,7 +1,6 @@
 // What ALiBi and T5 add to the scores of a head, and what the softmax makes of it.
-(() => {
-  const { html, heat, part, number, words, widget } = window.tokpos;
-
+window.tokpos ??= [];
+window.tokpos.push(({ html, heat, part, number, words, widget }) => {
   /**
    * @param {number} heads
    * @returns {number[]}
@@ -132,4 +131,4 @@
       };
     },
   });
-})();
+});

@@ -1,7 +1,6 @@
 // Two shapes lined up from the right: what comes of them, and where each element comes from.
-(() => {
-  const { html, part, words, widget } = window.tokpos;
-
+window.tokpos ??= [];
+window.tokpos.push(({ html, part, words, widget }) => {
   /**
    * @param {{a: number[], b: number[]}} input
    * @returns {{shape: number[], from: [number, number][]} | {axis: number, sizes: [number, number]}}
@@ -190,4 +189,4 @@
       };
     },
   });
-})();
+});

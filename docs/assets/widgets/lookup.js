@@ -1,7 +1,6 @@
 // The row of a token, fetched and multiplied out.
-(() => {
-  const { html, cells, part, number, words, widget } = window.tokpos;
-
+window.tokpos ??= [];
+window.tokpos.push(({ html, cells, part, number, words, widget }) => {
   /**
    * @param {{table: number[][], id: number}} input
    * @returns {{oneHot: number[], terms: number[][], product: number[], row: number[]}}
@@ -72,4 +71,4 @@
       };
     },
   });
-})();
+});

@@ -1,7 +1,6 @@
 // The words of a sentence in any order: attention without positions gives each the same vector.
-(() => {
-  const { html, cells, part, number, words, widget } = window.tokpos;
-
+window.tokpos ??= [];
+window.tokpos.push(({ html, cells, part, number, words, widget }) => {
   /** @typedef {number[][]} Matrix */
 
   /** @param {Matrix} left @param {Matrix} right */
@@ -110,4 +109,4 @@
       };
     },
   });
-})();
+});

@@ -1,7 +1,6 @@
 // Query and key turned by their positions: the score counts the distance, unless layouts are mixed.
-(() => {
-  const { html, svg, plane, part, number, words, widget } = window.tokpos;
-
+window.tokpos ??= [];
+window.tokpos.push(({ html, svg, plane, part, number, words, widget }) => {
   const WIDTH = 4;
   const BASE = 100;
   const REACH = 32;
@@ -217,4 +216,4 @@
   function bracketed(value) {
     return value < 0 ? `(${number(value)})` : number(value);
   }
-})();
+});

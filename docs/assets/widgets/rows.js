@@ -1,7 +1,6 @@
 // A small table that learns: which of its rows move at a step, and why.
-(() => {
-  const { html, cells, part, words, widget } = window.tokpos;
-
+window.tokpos ??= [];
+window.tokpos.push(({ html, cells, part, words, widget }) => {
   const BETAS = [0.9, 0.999];
   const EPS = 1e-8;
   const OPTIMIZERS = ["sgd", "adam", "adamw"];
@@ -155,4 +154,4 @@
       };
     },
   });
-})();
+});

@@ -1,7 +1,9 @@
 // What the widgets share: their places on the page, their state in the address, their parts.
 //
-// A widget is a classic script that calls `tokpos.widget({...})`. Instant navigation runs the
-// scripts of a page again when it comes back; everything here may be run twice.
+// A widget is a classic script that gives `tokpos.push` a function, which gets all this and calls
+// `widget({...})`. Instant navigation runs the scripts of a page in any order, and again when it
+// comes back: until this file is there, an array holds the functions, and everything here may be
+// run twice.
 
 /**
  * What may change in a widget, and what a control needs to know of it: a number between two
@@ -34,7 +36,8 @@
  */
 
 (() => {
-  if (window.tokpos) return;
+  const early = window.tokpos ?? [];
+  if (!Array.isArray(early)) return;
 
   const SVG = "http://www.w3.org/2000/svg";
   const STEP = 1100; // milliseconds between two steps of "show me"
@@ -447,7 +450,7 @@
 
   /** @param {Widget} widget */
   function widget(widget) {
-    window.tokpos.widgets[widget.name] = widget;
+    kit.widgets[widget.name] = widget;
     for (const root of document.querySelectorAll(`[data-widget="${widget.name}"]`)) {
       if (root instanceof HTMLElement && !mounted.has(root)) mount(root, widget);
     }
@@ -460,7 +463,9 @@
 
   document$.subscribe(forget);
 
-  window.tokpos = {
+  /** @type {Kit} */
+  const kit = {
+    push: (define) => define(kit),
     widget,
     widgets: {},
     data: {},
@@ -473,4 +478,6 @@
     number,
     words,
   };
+  window.tokpos = kit;
+  early.forEach(kit.push);
 })();

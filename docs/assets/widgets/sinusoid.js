@@ -1,7 +1,6 @@
 // The table of sinusoids: as a map, as waves, as hands of a clock, and how alike its rows are.
-(() => {
-  const { html, svg, heat, plane, part, number, words, widget } = window.tokpos;
-
+window.tokpos ??= [];
+window.tokpos.push(({ html, svg, heat, plane, part, number, words, widget }) => {
   /**
    * @param {{width: number, base: number, position: number}} input
    * @returns {number[]}
@@ -168,4 +167,4 @@
       };
     },
   });
-})();
+});

@@ -1,7 +1,6 @@
 // A text cut by the real WordPiece of BERT or the real byte-level BPE of GPT-2, in the browser.
-(() => {
-  const { html, part, words, widget, data } = window.tokpos;
-
+window.tokpos ??= [];
+window.tokpos.push(({ html, part, words, widget, data }) => {
   /** @typedef {{text: string, id: number, bytes?: number[], from?: number, to?: number}} Token */
 
   // WordPiece: clean, set Chinese apart, lower, strip accents, split at punctuation, longest first.
@@ -336,4 +335,4 @@
       }
     },
   });
-})();
+});

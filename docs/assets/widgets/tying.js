@@ -1,7 +1,6 @@
 // A hidden state that is moved over the table: every word's score follows.
-(() => {
-  const { html, svg, plane, part, number, words, widget } = window.tokpos;
-
+window.tokpos ??= [];
+window.tokpos.push(({ html, svg, plane, part, number, words, widget }) => {
   /**
    * @param {{table: number[][], hidden: number[]}} input
    * @returns {{scores: number[], probabilities: number[], best: number, nearest: number}}
@@ -127,4 +126,4 @@
       };
     },
   });
-})();
+});
