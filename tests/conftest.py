@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fcntl
+import gc
 import os
 import subprocess
 import sys
@@ -24,6 +25,9 @@ jaxtyping.install_import_hook("tokpos", "beartype.beartype")
 
 # Sums keep one order and times do not depend on what else the machine does.
 torch.set_num_threads(1)
+
+# Drawings make much garbage of small things; looking for it took a sixth of the library's tests.
+gc.set_threshold(100_000, 50, 1000)
 
 # Nothing in a test comes from the network; what transformers loads is on the disk.
 os.environ["HF_HUB_OFFLINE"] = "1"

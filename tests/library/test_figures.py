@@ -17,13 +17,14 @@ from xml.etree import ElementTree
 
 import matplotlib.colors
 import pytest
+from matplotlib.figure import Figure as Sheet
 from matplotlib.text import Text
 from PIL import Image
 
 import tokpos.figures
 from tokpos import _words
 from tokpos.figures import Figure, MissingGlyphError, MissingWordError, languages, palette
-from tokpos.figures._canvas import Canvas, use_style
+from tokpos.figures._canvas import Canvas
 
 PACKAGE = Path(tokpos.figures.__file__).parents[1]
 SUBJECTS = [m.name for m in pkgutil.iter_modules(tokpos.figures.__path__) if m.name[0] != "_"]
@@ -40,8 +41,18 @@ def gallery(subject: str) -> list[Figure]:
 
 
 @cache
+def drawn(figure: Figure, language: str) -> tuple[str, Sheet]:
+    """The picture for a page, and the sheet that it was taken from."""
+    canvases = []
+    draw = figure._draw
+    figure._draw = lambda canvas: canvases.append(canvas) or draw(canvas)
+    text = figure.svg(language)
+    figure._draw = draw
+    return text, canvases[0].drawn
+
+
 def svg(figure: Figure, language: str) -> str:
-    return figure.svg(language)
+    return drawn(figure, language)[0]
 
 
 each_subject = pytest.mark.parametrize("subject", SUBJECTS)
@@ -95,12 +106,8 @@ def test_colors_are_variables_in_a_page_and_values_in_a_file(subject):
 def test_text_is_large_enough_for_a_phone_inside_the_sheet_and_apart(subject):
     for figure in gallery(subject):
         for language in languages():
-            canvas = Canvas(figure.name, language, "light")
-            with use_style(canvas):
-                figure._draw(canvas)
-                sheet = canvas.drawn
-                sheet.draw_without_rendering()
-                boxes = {text: text.get_window_extent() for text in shown_texts(sheet)}
+            sheet = drawn(figure, language)[1]
+            boxes = {text: text.get_window_extent() for text in shown_texts(sheet)}
             shrunk = min(1, PHONE / (72 * sheet.get_figwidth()))
             where = f"{figure.name} in {language}"
             for text, box in boxes.items():

@@ -80,16 +80,22 @@ class Figure:
         """
         key = (language, colors)
         if key not in self._drawn:
-            metadata = dict.fromkeys(["Creator", "Date", "Format", "Type"])
-            raw = self._render(language, colors, format="svg", metadata=metadata).decode()
-            svg = _svg.tidy(raw, self.name, self.alt(language))
             if colors == "css":
-                svg = _svg.with_variables(svg)
-                if _svg.images(svg):
-                    each = (self.svg(language, mode) for mode in MODES)
-                    svg = _svg.with_images_of_both_modes(svg, *each)
-            self._drawn[key] = svg
+                self._drawn[key] = self._for_a_page(language)
+            else:
+                self._drawn[key] = _svg.on_paper(self.svg(language), colors)
         return self._drawn[key]
+
+    def _for_a_page(self, language: str) -> str:
+        svg = _svg.with_variables(self._tidy(language, "css"))
+        if _svg.images(svg):  # they are in the light mode's colors
+            svg = _svg.with_images_of_both_modes(svg, self._tidy(language, "dark"))
+        return svg
+
+    def _tidy(self, language: str, colors: Colors) -> str:
+        metadata = dict.fromkeys(["Creator", "Date", "Format", "Type"])
+        raw = self._render(language, colors, format="svg", metadata=metadata).decode()
+        return _svg.tidy(raw, self.name, self.alt(language))
 
     def png(self, language: str, mode: Mode = "light") -> bytes:
         """The picture as PNG on the mode's paper, two pixels for each CSS pixel."""
@@ -115,10 +121,12 @@ class Figure:
         canvas = Canvas(self.name, language, colors)
         with use_style(canvas):
             self._draw(canvas)
-            _demand_glyphs(canvas)
             file = BytesIO()
             paper = "none" if colors == "css" else canvas.color("paper")
-            canvas.drawn.savefig(file, facecolor=paper, **how)
+            with warnings.catch_warnings():
+                warnings.filterwarnings("ignore", r"Glyph \d+ .* missing")  # an error below
+                canvas.drawn.savefig(file, facecolor=paper, **how)
+            _demand_glyphs(canvas)  # now that the ticks have their labels
         return file.getvalue()
 
     def _repr_mimebundle_(
@@ -137,9 +145,6 @@ class Figure:
 
 def _demand_glyphs(canvas: Canvas) -> None:
     known = drawable_characters()
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", r"Glyph \d+ .* missing")  # an error below
-        canvas.drawn.draw_without_rendering()  # makes the labels of the ticks
     for text in canvas.drawn.findobj(Text):
         for character in text.get_text():
             if ord(character) not in known and character != "\n":

@@ -11,7 +11,7 @@ from xml.sax.saxutils import quoteattr
 import numpy as np
 from PIL import Image
 
-from tokpos.figures._palette import as_variable
+from tokpos.figures._palette import MODES, Mode, as_variable, color_of
 
 _ROOT = re.compile(r".*?<svg [^>]*?viewBox=\"0 0 ([\d.]+) ([\d.]+)\"[^>]*>", re.DOTALL)
 _UNWANTED = re.compile(
@@ -20,6 +20,7 @@ _UNWANTED = re.compile(
 _ID = re.compile(r' id="([^"]*)"')
 _REFERENCE = re.compile(r'(href="#|url\(#)([^")]*)')
 _COLOR = re.compile(r"#[0-9a-f]{6}(?=[;\"])")
+_VARIABLE = re.compile(r"var\(--tp-([a-z-]+)\)")
 _IMAGE = re.compile(r"<image [^>]*/>")
 _PIXELS = re.compile(r"(?<=data:image/png;base64,)[^\"]*")
 _PATH = re.compile(r'(?<= d=")[^"]*')
@@ -88,12 +89,12 @@ def images(svg: str) -> list[str]:
     return _IMAGE.findall(svg)
 
 
-def with_images_of_both_modes(svg: str, light: str, dark: str) -> str:
+def with_images_of_both_modes(light: str, dark: str) -> str:
     """Put each raster picture in twice, marked by mode; a style sheet shows one of them."""
-    pairs = iter(zip(images(light), images(dark), strict=True))
+    others = iter(images(dark))
 
-    def both(_: re.Match[str]) -> str:
-        in_light, in_dark = next(pairs)
+    def both(picture: re.Match[str]) -> str:
+        in_light, in_dark = picture[0], next(others)
         if in_light == in_dark:
             return in_light
         return "\n".join(
@@ -101,4 +102,15 @@ def with_images_of_both_modes(svg: str, light: str, dark: str) -> str:
             for mode, picture in (("light", in_light), ("dark", in_dark))
         )
 
-    return _IMAGE.sub(both, svg)
+    return _IMAGE.sub(both, light)
+
+
+def on_paper(svg: str, mode: Mode) -> str:
+    """A page's picture with one mode's colors and pixels, on its paper."""
+    for other in MODES:
+        if other != mode:
+            svg = re.sub(rf'<image class="tp-only-{other}" [^>]*/>\n?', "", svg)
+    svg = svg.replace(f' class="tp-only-{mode}"', "")
+    svg = _VARIABLE.sub(lambda role: color_of(role[1], mode), svg)
+    paper = f'<rect width="100%" height="100%" fill="{color_of("paper", mode)}"/>'
+    return svg.replace(">\n", f">\n{paper}\n", 1)
