@@ -26,7 +26,7 @@ from typing import TextIO
 
 POLL_SECONDS = 0.02
 PR_SET_PDEATHSIG = 1  # of Linux's prctl.h
-GARBAGE = (100_000, 50, 1000)  # of gc.set_threshold; looking for it took a fifth of a drawing's time
+GARBAGE = (100_000, 50, 1000)  # of gc.set_threshold: looking for it took a fifth of a drawing
 GRACE = 5.0  # seconds after its time limit in which a lesson may say where it stood
 
 
