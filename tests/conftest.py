@@ -37,9 +37,18 @@ settings.register_profile("tokpos", deadline=None, derandomize=True, database=No
 settings.load_profile("tokpos")
 
 
+# Files of the library's tests that take long: they come before its others, and no worker is left
+# alone with one at the end.
+LONG = ("test_byte_bpe.py", "test_wordpiece.py", "test_attention.py", "test_distributed.py")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    items.sort(key=lambda item: item.path.parent.name == "library" and item.path.name not in LONG)
+
+
 def pytest_xdist_auto_num_workers() -> int:
-    """One more than there are processors: tests of the site wait for the browser now and then."""
-    return min(cores() + 1, 4)
+    """More than there are processors: tests wait for the browser and for commands now and then."""
+    return min(cores() + 2, 4)
 
 
 @pytest.fixture
