@@ -20,14 +20,13 @@ from pathlib import Path
 from typing import Any
 
 import jinja2
-import yaml
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
 
 from scripts import csp
 from scripts.files import write_whole
 from scripts.lesson import Problem
-from scripts.passages import entries
+from scripts.yaml_files import entries, read_yaml
 
 MOVED, PUBLISHED = "docs/moved.yml", "docs/published.txt"
 ROOT = Path(__file__).resolve().parent.parent
@@ -43,8 +42,7 @@ class Move:
 
 
 def read_moved(path: Path) -> list[Move]:
-    found = entries(yaml.compose(path.read_text(encoding="utf-8")))
-    return [Move(old, new, line) for old, new, line in found]
+    return [Move(old, new, line) for old, new, line in entries(path)]
 
 
 def read_published(path: Path) -> list[tuple[str, int]]:
@@ -145,7 +143,7 @@ def main(root: Path) -> None:
     site, path = root / "site", root / PUBLISHED
     if not (site / "index.html").is_file():
         sys.exit("There is no built site: run `make site` first")
-    settings = yaml.safe_load((root / "docs/site.yml").read_text(encoding="utf-8"))
+    settings = read_yaml(root / "docs/site.yml")
     head = "".join(f"{line}\n" for line in path.read_text("utf-8").splitlines() if line[:1] == "#")
     before = {address for address, _ in read_published(path)}
     now = before | present(site, settings["languages"][1:])

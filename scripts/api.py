@@ -18,6 +18,7 @@ import yaml
 from babel.messages.catalog import Catalog
 
 from scripts import catalogue
+from scripts.yaml_files import read_yaml
 
 FOLDER = "api"
 # The package is shown without a heading; an entry of the contents puts it into the inventory.
@@ -39,7 +40,7 @@ class Words:
     @classmethod
     def read(cls, path: Path) -> Words:
         """Read `zh.yml` and, where there is one, the catalogue `zh.po` beside it."""
-        own = yaml.safe_load(path.read_text(encoding="utf-8"))["api"]
+        own = read_yaml(path)["api"]
         return cls(**own, docstrings=catalogue.read(path.with_suffix(".po")))
 
     def summary(self, entry: Entry) -> str:

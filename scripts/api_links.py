@@ -16,12 +16,12 @@ from pathlib import Path
 from typing import Any
 
 import griffe
-import yaml
 
 from scripts import api, inventories
 from scripts.lesson import Code, Lesson, LessonError, names_of, read
 from scripts.translations import Place, documented, rewrite
 from scripts.values import split
+from scripts.yaml_files import read_yaml
 
 _REFERENCE = re.compile(r"(?<![`\[\w])`([A-Za-z_][\w.]*)`(?![`\]])")
 
@@ -120,7 +120,7 @@ def _dotted(node: ast.expr) -> str:
 
 def lessons(docs: Path) -> list[Lesson]:
     """The lessons in their order; one that cannot be read is another's to report."""
-    site = yaml.safe_load((docs / "site.yml").read_text(encoding="utf-8"))
+    site = read_yaml(docs / "site.yml")
     result = []
     for name in [name for part in site["parts"] for name in names_of(part)]:
         try:

@@ -36,6 +36,7 @@ import yaml
 from scripts import api
 from scripts.beside import cores
 from scripts.book import Book
+from scripts.yaml_files import read_yaml
 from tokpos.results import record
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -108,7 +109,7 @@ def course(folder: Path, count: int) -> Path:
     for number, name in enumerate(names):
         body = SMALL.replace("NUMBER", str(number))
         (docs / "lessons" / f"{name}.py").write_text(body, encoding="utf-8")
-    settings = yaml.safe_load((docs / "site.yml").read_text(encoding="utf-8"))
+    settings = read_yaml(docs / "site.yml")
     part = {"title": {"en": "Lessons", "zh": "课程"}, "lessons": names}
     kept = {key: value for key, value in settings.items() if key != "package"} | {"parts": [part]}
     (docs / "site.yml").write_text(yaml.safe_dump(kept, allow_unicode=True), encoding="utf-8")

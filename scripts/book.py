@@ -35,6 +35,7 @@ from scripts.changes import Changes
 from scripts.execute import Executor, Progress, Result
 from scripts.files import digest, write_whole
 from scripts.lesson import Lesson, LessonError, Problem
+from scripts.yaml_files import read_yaml
 
 
 @dataclass
@@ -94,7 +95,7 @@ class Book:
         self._read("published.txt", addresses.read_published)
         self._read("links.yml", links.read)
         for language in self.languages:
-            self._read(f"translations/{language}.yml", _yaml)
+            self._read(f"translations/{language}.yml", read_yaml)
         self._read_changes()
         if (self.root / imprint.CITATION).is_file():
             self._read(imprint.CITATION, imprint.authors, self.root)
@@ -402,7 +403,7 @@ class Book:
 
 def _site(path: Path) -> dict[str, Any]:
     """Languages and parts; each part has its title, and its level if any, in each language."""
-    site = _yaml(path)
+    site = read_yaml(path)
     for part in site["parts"]:
         named = next(iter(part["title"].values()))
         for what in ("title", "level"):
@@ -410,7 +411,3 @@ def _site(path: Path) -> dict[str, Any]:
                 if language not in part.get(what, site["languages"]):
                     raise ValueError(f"the part {named!r} has no {what} in `{language}`")
     return site
-
-
-def _yaml(path: Path) -> dict[str, Any]:
-    return yaml.safe_load(path.read_text(encoding="utf-8"))

@@ -18,11 +18,10 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from scripts.lesson import Problem
 from scripts.markup import Words
-from scripts.passages import Pair, Passage, entries
+from scripts.passages import Pair, Passage
+from scripts.yaml_files import entries, read_yaml
 
 SHOWN = "docs/glossary.yml"
 KEYS = {  # besides the languages
@@ -152,9 +151,8 @@ class Glossary:
 
 
 def read(path: Path) -> Glossary:
-    text = path.read_text(encoding="utf-8")
-    data = yaml.safe_load(text)
-    lines = {key: line for key, _, line in entries(yaml.compose(text))}
+    data = read_yaml(path)
+    lines = {key: line for key, _, line in entries(path)}
     groups, terms = [], []
     for number, group in enumerate(data["groups"]):
         groups.append(Group(group["id"], group["title"], lines[f"groups.{number}.id"]))

@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-import yaml
-
 from scripts.origin import Origin
+from scripts.yaml_files import read_yaml
 
 CITATION = "CITATION.cff"
 
@@ -28,7 +27,7 @@ class Imprint:
 
 def authors(path: Path) -> tuple[str, ...]:
     """Those that a CITATION.cff names."""
-    named = yaml.safe_load(path.read_text(encoding="utf-8"))["authors"]
+    named = read_yaml(path)["authors"]
     return tuple(
         each.get("name") or f"{each['given-names']} {each['family-names']}" for each in named
     )

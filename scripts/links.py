@@ -13,10 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
 
-import yaml
-
 from scripts.lesson import Problem
-from scripts.passages import entries
+from scripts.yaml_files import entries
 
 SHOWN = "docs/links.yml"
 _TRACKING = re.compile(r"[?&](utm_\w+|fbclid|gclid|igshid|mc_[ce]id|msclkid|ref|ref_src|spm)=")
@@ -34,8 +32,7 @@ class Link:
 
 
 def read(path: Path) -> list[Link]:
-    found = entries(yaml.compose(path.read_text(encoding="utf-8")))
-    return [Link(address, key.partition(".")[0], line) for key, address, line in found]
+    return [Link(address, key.partition(".")[0], line) for key, address, line in entries(path)]
 
 
 def check_form(links: list[Link]) -> list[Problem]:

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-import yaml
-
 from scripts import lesson as lessons
 from scripts import markup
 from scripts.lesson import Lesson, Problem
+from scripts.yaml_files import entries
 
 FRONT_MATTER = re.compile(r"\A---\n.*?^---\n", re.DOTALL | re.MULTILINE)
 
@@ -84,21 +83,9 @@ def of_translations(docs: Path, languages: Sequence[str]) -> dict[str, Pair]:
         file = docs / "translations" / f"{language}.yml"
         shown = file.relative_to(docs.parent).as_posix()
         if file.is_file():
-            for key, value, line in entries(yaml.compose(file.read_text(encoding="utf-8"))):
+            for key, value, line in entries(file):
                 pairs.setdefault(key, {})[language] = Passage(shown, language, value, line)
     return pairs
-
-
-def entries(node: yaml.Node | None, prefix: str = "") -> Iterator[tuple[str, str, int]]:
-    """Key, text and line of every text in a YAML file; nested keys are joined by dots."""
-    if isinstance(node, yaml.MappingNode):
-        for key, value in node.value:
-            yield from entries(value, f"{prefix}.{key.value}" if prefix else str(key.value))
-    elif isinstance(node, yaml.SequenceNode):
-        for index, value in enumerate(node.value):
-            yield from entries(value, f"{prefix}.{index}")
-    elif isinstance(node, yaml.ScalarNode):
-        yield prefix, str(node.value), node.start_mark.line + 1
 
 
 def every_lesson(docs: Path, languages: list[str]) -> list[Lesson]:

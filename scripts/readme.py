@@ -15,14 +15,13 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-import yaml
-
 import tokpos
 from scripts import lesson as lessons
 from scripts import passages, reading
 from scripts.files import write_whole
 from scripts.lesson import EXPRESSION, Code, Lesson, LessonError, Problem, Prose
 from scripts.values import format_value
+from scripts.yaml_files import read_yaml
 from tokpos import results
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -65,9 +64,9 @@ def slug(title: str) -> str:
 
 def facts(language: str) -> dict[str, Any]:
     """What the expressions may name."""
-    site = yaml.safe_load((ROOT / "docs/site.yml").read_text(encoding="utf-8"))
+    site = read_yaml(ROOT / "docs/site.yml")
     written = every_page()
-    cases = yaml.safe_load((ROOT / "docs/cases.yml").read_text(encoding="utf-8"))
+    cases = read_yaml(ROOT / "docs/cases.yml")
     reports = {source for case in cases.values() for source in case["sources"]}
     kept = {path.stem: results.load(path.stem) for path in results.FOLDER.glob("*.json")}
     rows = {row["name"]: row for row in kept["bench"].data["rows"]}

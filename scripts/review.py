@@ -17,11 +17,10 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-import yaml
-
 from scripts import passages
 from scripts.lesson import Lesson, LessonError, Problem
 from scripts.passages import Pair
+from scripts.yaml_files import read_yaml
 
 Fingerprints = tuple[str, ...]  # of a pair, in the order of the languages' names
 Record = dict[str, list[Fingerprints]]  # by the page's name
@@ -138,7 +137,7 @@ def _unrecorded(pairs: Sequence[Pair], recorded: Iterable[Fingerprints]) -> list
 
 
 def main(docs: Path) -> int:
-    languages = yaml.safe_load((docs / "site.yml").read_text(encoding="utf-8"))["languages"]
+    languages = read_yaml(docs / "site.yml")["languages"]
     record = docs / "reviewed.json"
     try:
         pages = everything(docs, languages)

@@ -23,11 +23,11 @@ from pathlib import Path
 from typing import Any
 
 import griffe
-import yaml
 from babel.messages.catalog import Catalog
 
 from scripts import api, catalogue
 from scripts.lesson import Problem
+from scripts.yaml_files import read_yaml
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -176,7 +176,7 @@ class TranslateDocstrings(griffe.Extension):
 
 def catalogues(docs: Path) -> list[Path]:
     """One for each language of the site but the first, which is that of the sources."""
-    _, *others = yaml.safe_load((docs / "site.yml").read_text(encoding="utf-8"))["languages"]
+    _, *others = read_yaml(docs / "site.yml")["languages"]
     return [docs / "translations" / f"{language}.po" for language in others]
 
 

@@ -33,13 +33,13 @@ from scripts.execute import ENVIRONMENT
 os.environ.update(ENVIRONMENT)  # before torch counts the processors
 
 import pytest  # noqa: E402
-import yaml  # noqa: E402
 
 from scripts import lesson, shell  # noqa: E402
 from scripts.execute import steps  # noqa: E402
 from scripts.mutants.changes import Change, changes  # noqa: E402
 from scripts.mutants.forks import alone, at_once  # noqa: E402
 from scripts.mutants.uses import Uses  # noqa: E402
+from scripts.yaml_files import read_yaml  # noqa: E402
 
 ROOT = Path(__file__).resolve().parents[2]
 SOURCE = ROOT / "src"
@@ -142,7 +142,7 @@ def witnesses() -> dict[str, list[Witness]]:
     """The lessons, and the library's tests."""
     uses = Uses(SOURCE / "tokpos")
     docs = ROOT / "docs"
-    languages = yaml.safe_load((docs / "site.yml").read_text(encoding="utf-8"))["languages"]
+    languages = read_yaml(docs / "site.yml")["languages"]
     found: dict[str, list[Witness]] = {"lessons": [], "tests": []}
     for path in sorted(docs.rglob("*.py")):
         one = lesson.read(path, docs, languages)
@@ -203,7 +203,7 @@ def judged(mutant: Mutant, everyone: dict[str, list[Witness]]) -> Mutant:
 
 def explanations() -> dict[tuple[str, str], str]:
     """Why a fault changes nothing, by its module and its line."""
-    entries = yaml.safe_load(EXPLAINED.read_text(encoding="utf-8"))
+    entries = read_yaml(EXPLAINED)
     return {(entry["module"], entry["line"]): entry["why"] for entry in entries}
 
 

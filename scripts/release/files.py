@@ -5,17 +5,15 @@ from __future__ import annotations
 import hashlib
 import multiprocessing
 import tempfile
-from collections.abc import Mapping
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from pathlib import Path
 from typing import Any
-
-import yaml
 
 from scripts.beside import cores
 from scripts.browser import chromium
 from scripts.release import archives, book, paper, provenance
 from scripts.release.provenance import Provenance
+from scripts.yaml_files import read_yaml
 
 ROOT = Path(__file__).resolve().parents[2]
 SUMS = "SHA256SUMS"
@@ -54,7 +52,7 @@ def make(site: Path, target: Path) -> None:
 
 def folders(site: Path) -> dict[str, Path]:
     """The folder of each language in the built site."""
-    first, *others = _yaml(ROOT / "docs/site.yml")["languages"]
+    first, *others = read_yaml(ROOT / "docs/site.yml")["languages"]
     found = {first: site, **{other: site / other for other in others}}
     for folder in found.values():
         if not (folder / "index.html").is_file():
@@ -63,7 +61,7 @@ def folders(site: Path) -> dict[str, Path]:
 
 
 def write_book(target: Path, language: str, folder: Path, made: Provenance) -> None:
-    words = _yaml(ROOT / f"docs/translations/{language}.yml")
+    words = read_yaml(ROOT / f"docs/translations/{language}.yml")
     with tempfile.TemporaryDirectory() as workshop:
         read = book.read(folder, Path(workshop), language, words, made)
         paper.write(read, target, Path(workshop))
@@ -87,7 +85,3 @@ def _write_sums(folder: Path) -> None:
         for path in sorted(folder.iterdir())
     ]
     (folder / SUMS).write_text("".join(lines), encoding="utf-8")
-
-
-def _yaml(path: Path) -> Mapping[str, Any]:
-    return yaml.safe_load(path.read_text(encoding="utf-8"))
