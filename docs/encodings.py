@@ -23,7 +23,6 @@ from tokpos import (
     SinusoidalEncoding,
     T5Bias,
 )
-from tokpos._words import Told
 from tokpos.transformer_xl import TransformerXLEncoding
 
 D, H, S, L = 512, 8, 128, 512
@@ -127,43 +126,23 @@ measured = {
 }
 
 # %% hide=true
-NAMES = {
-    "none": ("none", "不用", ""),
-    "sinusoidal": ("sinusoidal", "正弦", "Transformer (2017)"),
-    "learned": ("learned", "可学习", "BERT, GPT-2, OPT"),
-    "shaw": ("Shaw", "Shaw", "Music Transformer"),
-    "transformer_xl": ("Transformer-XL", "Transformer-XL", "Transformer-XL, XLNet"),
-    "t5": ("T5", "T5", "T5, Flan-T5, mT5"),
-    "rope": ("RoPE, half-split", "RoPE，前后半配对", "Llama (transformers), Qwen, Gemma"),
-    "rope_interleaved": ("RoPE, interleaved", "RoPE，相邻配对", "GPT-J, Llama (Meta)"),
-    "alibi": ("ALiBi", "ALiBi", "BLOOM, MPT"),
-}
-HEADS = {
-    "en": ["Encoding", "Acts on", "Parameters", "Numbers written", "Sees", "Ends", "Used by"],
-    "zh": ["位置编码", "作用处", "参数", "写出的数", "看到的", "有无尽头", "采用者"],
-}
-WORDS = {
-    "en": {0: "nothing", 1: "input", 2: "q and k", 3: "scores", "abs": "place", "rel": "offset"},
-    "zh": {0: "无", 1: "输入", 2: "q 和 k", 3: "分数", "abs": "绝对位置", "rel": "偏移"},
-}
-
-
-def table(language):
-    words, column = WORDS[language], ["en", "zh"].index(language)
-    lines = ["| " + " | ".join(HEADS[language]) + " |", "|---" * 7 + "|"]
-    for name, row in measured.items():
-        comma = "、" if language == "zh" else ", "
-        acts = comma.join(words[door] for door in row["doors"] or [0])
-        sees = words["abs"] if row["moved"] > 1e-6 else words["rel"] if row["doors"] else "—"
-        ends = f"S = {L}" if row["end"] else "—"
-        cells = [NAMES[name][column], acts, f"{row['parameters']:,}", f"{row['written']:.1f}"]
-        lines.append("| " + " | ".join([*cells, sees, ends, NAMES[name][2] or "—"]) + " |")
-    return "\n".join(lines)
-
-
-Told(table)
+parameters, written = (
+    {name: row[what] for name, row in measured.items()} for what in ("parameters", "written")
+)
 
 # %% [markdown] lang="en"
+# | Encoding | Acts on | Parameters | Numbers written | Sees | Ends | Used by |
+# |---|---|---|---|---|---|---|
+# | none | nothing | {{ parameters["none"] }} | {{ written["none"]:.1f }} | — | — | — |
+# | [sinusoidal](lessons/sinusoidal.md) | input | {{ parameters["sinusoidal"] }} | {{ written["sinusoidal"]:.1f }} | place | — | Transformer (2017) |
+# | [learned](lessons/learned.md) | input | {{ parameters["learned"] }} | {{ written["learned"]:.1f }} | place | $S$ = {{ L }} | BERT, GPT-2, OPT |
+# | [Shaw](lessons/relative.md#shaw) | scores | {{ parameters["shaw"] }} | {{ written["shaw"]:.1f }} | offset | — | Music Transformer |
+# | [Transformer-XL](lessons/relative.md#transformer-xl) | q and k, scores | {{ parameters["transformer_xl"] }} | {{ written["transformer_xl"]:.1f }} | offset | — | Transformer-XL, XLNet |
+# | [T5](lessons/relative.md#t5) | scores | {{ parameters["t5"] }} | {{ written["t5"]:.1f }} | offset | — | T5, Flan-T5, mT5 |
+# | [RoPE](lessons/rope.md), half-split | q and k | {{ parameters["rope"] }} | {{ written["rope"]:.1f }} | offset | — | Llama (transformers), Qwen, Gemma |
+# | [RoPE](lessons/rope.md), interleaved | q and k | {{ parameters["rope_interleaved"] }} | {{ written["rope_interleaved"]:.1f }} | offset | — | GPT-J, Llama (Meta) |
+# | [ALiBi](lessons/alibi.md) | scores | {{ parameters["alibi"] }} | {{ written["alibi"]:.1f }} | offset | — | BLOOM, MPT |
+#
 # The model width is $D$ = {{ D }}, with {{ H }} heads of {{ d }} and sentences of $S$ = {{ S }};
 # the learned table has {{ L }} rows, Shaw clips at 16, T5 has 32 buckets.
 #
@@ -184,6 +163,18 @@ Told(table)
 # - **Used by.** Models that were published with it.
 
 # %% [markdown] lang="zh"
+# | 位置编码 | 作用处 | 参数 | 写出的数 | 看到的 | 有无尽头 | 采用者 |
+# |---|---|---|---|---|---|---|
+# | 不用 | 无 | {{ parameters["none"] }} | {{ written["none"]:.1f }} | — | — | — |
+# | [正弦](lessons/sinusoidal.md) | 输入 | {{ parameters["sinusoidal"] }} | {{ written["sinusoidal"]:.1f }} | 绝对位置 | — | Transformer（2017） |
+# | [可学习](lessons/learned.md) | 输入 | {{ parameters["learned"] }} | {{ written["learned"]:.1f }} | 绝对位置 | $S$ = {{ L }} | BERT、GPT-2、OPT |
+# | [Shaw](lessons/relative.md#shaw) | 分数 | {{ parameters["shaw"] }} | {{ written["shaw"]:.1f }} | 偏移 | — | Music Transformer |
+# | [Transformer-XL](lessons/relative.md#transformer-xl) | q 和 k、分数 | {{ parameters["transformer_xl"] }} | {{ written["transformer_xl"]:.1f }} | 偏移 | — | Transformer-XL、XLNet |
+# | [T5](lessons/relative.md#t5) | 分数 | {{ parameters["t5"] }} | {{ written["t5"]:.1f }} | 偏移 | — | T5、Flan-T5、mT5 |
+# | [RoPE](lessons/rope.md)，前后半配对 | q 和 k | {{ parameters["rope"] }} | {{ written["rope"]:.1f }} | 偏移 | — | Llama（transformers）、Qwen、Gemma |
+# | [RoPE](lessons/rope.md)，相邻配对 | q 和 k | {{ parameters["rope_interleaved"] }} | {{ written["rope_interleaved"]:.1f }} | 偏移 | — | GPT-J、Llama（Meta） |
+# | [ALiBi（带线性偏置的注意力）](lessons/alibi.md) | 分数 | {{ parameters["alibi"] }} | {{ written["alibi"]:.1f }} | 偏移 | — | BLOOM、MPT |
+#
 # 模型维度 $D$ = {{ D }}，{{ H }} 个头，每个头 {{ d }} 维，句子长度 $S$ = {{ S }}；可学习的表有 {{ L }} 行，Shaw 在 16 处截断，T5 有 32 个桶。
 #
 # ## 各列的意思 {#columns}
@@ -198,15 +189,26 @@ Told(table)
 # %% check=true
 assert [name for name, row in measured.items() if row["moved"] > 1e-6] == ["sinusoidal", "learned"]
 assert [name for name, row in measured.items() if row["end"]] == ["learned"]
-assert measured["none"]["written"] == 0 and measured["none"]["doors"] == []
-assert all(len(row["doors"]) == 1 for row in list(measured.values())[1:4])
+assert measured["none"]["written"] == 0
+INPUT, QUERIES_AND_KEYS, SCORES = 1, 2, 3
+assert {name: row["doors"] for name, row in measured.items()} == {
+    "none": [],
+    "sinusoidal": [INPUT],
+    "learned": [INPUT],
+    "shaw": [SCORES],
+    "transformer_xl": [QUERIES_AND_KEYS, SCORES],
+    "t5": [SCORES],
+    "rope": [QUERIES_AND_KEYS],
+    "rope_interleaved": [QUERIES_AND_KEYS],
+    "alibi": [SCORES],
+}
 
 # %% [markdown] lang="en" role="claim"
-# Only the two encodings that are added to the input see the place itself, and only the learned
-# table has an end.
+# Each encoding acts where the table says. Only the two that are added to the input see the place
+# itself, and only the learned table has an end.
 
 # %% [markdown] lang="zh" role="claim"
-# 只有加到输入上的两种看得到绝对位置；只有可学习的表有尽头。
+# 各种编码的作用处与表中所写一致。只有加到输入上的两种看得到绝对位置；只有可学习的表有尽头。
 
 # %% [markdown] lang="en"
 # [The last lesson](lessons/choosing.md) is about choosing among them, with an experiment.

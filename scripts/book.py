@@ -30,6 +30,7 @@ from scripts import (
     reading,
     review,
     structure,
+    widgets,
 )
 from scripts.changes import Changes
 from scripts.execute import Executor, Progress, Result
@@ -133,7 +134,9 @@ class Book:
             line = mark.line + 1 if mark else getattr(error, "lineno", 1)
             shown = path.relative_to(self.root).as_posix()
             what = getattr(error, "problem", None) or f"{type(error).__name__}: {error}"
-            problem = Problem(shown, line, f"this file cannot be read: {what}")
+            missing = isinstance(error, FileNotFoundError)
+            message = "there is no such file" if missing else f"this file cannot be read: {what}"
+            problem = Problem(shown, line, message)
             if name not in self.data:
                 raise LessonError([problem]) from None
             self.problems.append(problem)
@@ -216,6 +219,9 @@ class Book:
                     self.pages[name] = Page(last[name].lesson, {}, error.problems, stale=True)
                 else:
                     self.unreadable[name] = error.problems
+        words = {language: self.data[f"translations/{language}.yml"] for language in languages}
+        for page in self.pages.values():
+            self.problems += widgets.check_words(page.lesson, words)
         self.problems += structure.check_pages(self.docs, languages, self.terms)
         self.problems += structure.check_words(self.docs, languages, self.terms)
         self.problems += review.check_pages_reviewed(self.docs, languages, recorded)
@@ -402,11 +408,11 @@ class Book:
 
 
 def _site(path: Path) -> dict[str, Any]:
-    """Languages and parts; each part has its title, and its level if any, in each language."""
+    """Languages and parts; the title of a part and its other words are in each language."""
     site = read_yaml(path)
     for part in site["parts"]:
         named = next(iter(part["title"].values()))
-        for what in ("title", "level"):
+        for what in ("title", "level", "fold"):
             for language in site["languages"]:
                 if language not in part.get(what, site["languages"]):
                     raise ValueError(f"the part {named!r} has no {what} in `{language}`")

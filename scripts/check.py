@@ -31,8 +31,14 @@ def problems(root: Path) -> list[Problem]:
         for page in book.pages.values():
             found += review.unrecorded(page.lesson, recorded)
     for language in book.languages[1:]:
-        if not (root / f"mkdocs.{language}.yml").is_file():
-            found.append(Problem(f"mkdocs.{language}.yml", 1, "there is no such file"))
+        needed = [root / f"mkdocs.{language}.yml"]
+        if book.package:
+            figures = root / "src" / book.package.name / "figures/words"
+            needed += [figures / f"{language}.json"] if figures.is_dir() else []
+        for path in needed:
+            if not path.is_file():
+                shown = path.relative_to(root).as_posix()
+                found.append(Problem(shown, 1, "there is no such file", language=language))
         if book.package:
             texts = catalogue.read(book.docs / "translations" / f"{language}.po")
             package = api.load(root / "src", book.package.name)  # a new one: it is written into

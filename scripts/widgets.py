@@ -49,6 +49,23 @@ def check_form(lesson: Lesson) -> list[Problem]:
     ]
 
 
+def check_words(lesson: Lesson, words: Mapping[str, Mapping[str, Any]]) -> list[Problem]:
+    """Widgets of a lesson without a title among the words of a language."""
+    return [
+        Problem(
+            f"docs/translations/{language}.yml",
+            1,
+            f"no `widgets.{match[1]}.title`, for the widget of {lesson.shown_path}:{text.line}",
+            language=language,
+        )
+        for block in lesson.prose
+        if block.role == "widget"
+        for language, text in block.texts.items()
+        if (match := _FIRST.match(text.source.split("\n", 1)[0]))
+        and "title" not in words[language].get("widgets", {}).get(match[1], {})
+    ]
+
+
 def _faults(source: str) -> list[str]:
     first, *_ = source.split("\n", 1)
     match = _FIRST.match(first)

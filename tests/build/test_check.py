@@ -32,6 +32,7 @@ def test_a_fault_in_one_lesson_hides_none_in_the_next(reviewed: TinySite) -> Non
     [
         ("docs/site.yml", "one, two", "one", "docs/lessons/two.py is missing in the list"),
         ("docs/site.yml", "one, two", "one, tow", "tow.py"),
+        ("docs/site.yml", "    lessons:", "    fold: {en: All}\n    lessons:", "no fold in `zh`"),
         ("docs/lessons/one.py", "A plain sentence.", "A sentence.", "`zh` was not"),
         ("docs/en/index.md", "Welcome to", "Welcome:", "`zh` was not"),
         ("src/pack/__init__.py", "A value.", "The value.", 'untranslated: "The value."'),
@@ -49,10 +50,31 @@ def test_a_new_pair_waits_for_its_review(reviewed: TinySite) -> None:
     assert "make reviewed" in found.message
 
 
-def test_a_configuration_that_is_missing_is_named(reviewed: TinySite) -> None:
-    (reviewed.root / "mkdocs.zh.yml").unlink()
+@pytest.mark.parametrize("name", ["mkdocs.zh.yml", "docs/translations/zh.yml"])
+def test_a_file_of_a_language_that_is_missing_is_named(reviewed: TinySite, name: str) -> None:
+    (reviewed.root / name).unlink()
     (found,) = check.problems(reviewed.root)
-    assert found.path == "mkdocs.zh.yml"
+    assert (found.path, found.message) == (name, "there is no such file")
+
+
+def test_words_of_figures_in_a_language_that_are_missing_are_named(reviewed: TinySite) -> None:
+    reviewed.write("src/pack/figures/words/zh.json", "{}")
+    assert check.problems(reviewed.root) == []
+    (reviewed.root / "src/pack/figures/words/zh.json").rename(reviewed.root / "zh.json")
+    (found,) = check.problems(reviewed.root)
+    assert found.path == "src/pack/figures/words/zh.json"
+
+
+def test_a_widget_without_words_is_named(reviewed: TinySite) -> None:
+    cells = "".join(
+        f'# %% [markdown] lang="{language}" role="widget"\n# `tying`\n#\n# {words[0]}\n# ---\n# {words[1]}\n'
+        for language, words in {"en": ("Try.", "Seen."), "zh": ("试试。", "看到了。")}.items()
+    )
+    reviewed.edit("docs/lessons/two.py", "# %% raises", f"{cells}# %% raises")
+    assert "widgets.tying.title" not in check.listed(check.problems(reviewed.root))
+    reviewed.edit("docs/translations/zh.yml", "\n  tying:", "\n  untying:")
+    (found,) = [p for p in check.problems(reviewed.root) if "widgets.tying.title" in p.message]
+    assert found.path == "docs/translations/zh.yml"
 
 
 def test_of_many_faults_in_a_file_the_first_are_shown_and_the_rest_counted() -> None:
