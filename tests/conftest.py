@@ -47,8 +47,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def pytest_xdist_auto_num_workers() -> int:
-    """More than there are processors: tests wait for the browser and for commands now and then."""
-    return min(cores() + 2, 4)
+    """One more than there are processors: tests of the site wait for the browser now and then."""
+    return min(cores() + 1, 4)
 
 
 @pytest.fixture
