@@ -42,7 +42,7 @@ from tokpos.results import record
 ROOT = Path(__file__).resolve().parents[1]
 COPIED = (
     "docs", "src", "scripts", "mkdocs.yml", "mkdocs.zh.yml", "pyproject.toml",
-    "CHANGELOG.md", "CHANGELOG.zh.md", "CITATION.cff",
+    "README.md", "README.zh.md", "CHANGELOG.md", "CHANGELOG.zh.md", "CITATION.cff",
 )  # fmt: skip
 BUILD = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet"]
 EDITED = "lessons/lookup"
@@ -103,7 +103,8 @@ def course(folder: Path, count: int) -> Path:
     """A project of `count` small lessons, without a reference."""
     project(folder)
     docs = folder / "docs"
-    for made in (*docs.rglob("*.py"), *docs.rglob("*.md"), docs / "reviewed.json"):
+    texts = (*folder.glob("README*"), *docs.rglob("*.md"), *docs.rglob("*.py"))
+    for made in (*texts, docs / "reviewed.json"):
         made.unlink()
     names = [f"lesson_{number:03}" for number in range(count)]
     for number, name in enumerate(names):
@@ -338,6 +339,8 @@ def measure_edits(_: int) -> dict[str, Any]:
                 code.append(until_shown(address, page, lesson, "# %%\n", edited, f"output {n}\n"))
             own = re.findall(rf"Lesson {EDITED} ran, ([\d.]+) s", "".join(said))
     assert len(own) == EDITS + 1, "an edit of prose ran the lesson, or one of code did not"
+    alone = "".join(said).count("Made again, and nothing else")
+    assert alone >= 2 * EDITS - 2, "edits of a lesson built the whole site"  # by a minute's reading
     return {"prose": median(prose), "code": median(code), "run": median(map(float, own[1:]))}
 
 
