@@ -340,7 +340,8 @@ def measure_edits(_: int) -> dict[str, Any]:
             own = re.findall(rf"Lesson {EDITED} ran, ([\d.]+) s", "".join(said))
     assert len(own) == EDITS + 1, "an edit of prose ran the lesson, or one of code did not"
     alone = "".join(said).count("Made again, and nothing else")
-    assert alone >= 2 * EDITS - 2, "edits of a lesson built the whole site"  # by a minute's reading
+    # Once the lesson's reading time may grow by a minute, which other pages show.
+    assert alone >= 2 * EDITS - 2, "edits of a lesson built the whole site"
     return {"prose": median(prose), "code": median(code), "run": median(map(float, own[1:]))}
 
 

@@ -219,7 +219,7 @@ class Book:
                     self.pages[name] = Page(last[name].lesson, {}, error.problems, stale=True)
                 else:
                     self.unreadable[name] = error.problems
-        words = {language: self.data[f"translations/{language}.yml"] for language in languages}
+        words = {language: self.words(language) for language in languages}
         for page in self.pages.values():
             self.problems += widgets.check_words(page.lesson, words)
         self.problems += structure.check_pages(self.docs, languages, self.terms)
