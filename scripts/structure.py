@@ -23,6 +23,7 @@ IN_ANY_ORDER = (
     "code span", "code block", "table", "HTML tag",
 )  # fmt: skip
 FIELD = re.compile(r"\{\w*\}")
+UNLIKE = ("theme.language", "theme.name")  # words by which readers and browsers know a language
 
 
 def check(lesson: Lesson, languages: Sequence[str], terms: Glossary) -> list[Problem]:
@@ -56,6 +57,11 @@ def check_words(docs: Path, languages: Sequence[str], terms: Glossary) -> list[P
                 fields = [Counter(FIELD.findall(pair[c].source)) for c in (first, other)]
                 if fields[0] != fields[1]:
                     message = f"`{key}`: its fields in braces are not those of `{first}`"
+                    problems.append(pair[other].problem(message))
+            if key in UNLIKE and other in pair:
+                same = next(c for c in pair if pair[c].source == pair[other].source)
+                if same != other:
+                    message = f"`{key}` is that of `{same}`, too: {pair[other].source}"
                     problems.append(pair[other].problem(message))
         for passage in pair.values():
             problems += typography.check(passage) + terms.check_words(passage)

@@ -9,13 +9,13 @@ import pytest
 import yaml
 from babel.messages.pofile import read_po
 
-from scripts import glossary, lesson, passages, review, structure, typography
+from scripts import glossary, lesson, passages, reading, review, structure, typography
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
 LANGUAGES = yaml.safe_load((DOCS / "site.yml").read_text(encoding="utf-8"))["languages"]
 TERMS = glossary.read(DOCS / "glossary.yml")
-LESSONS = sorted([*DOCS.glob("*.py"), *DOCS.glob("lessons/*.py")])
+LESSONS = sorted([*DOCS.glob("*.py"), *DOCS.glob("*/*.py")])
 
 
 def told(problems: list[lesson.Problem]) -> str:
@@ -25,6 +25,11 @@ def told(problems: list[lesson.Problem]) -> str:
 @pytest.fixture(params=LESSONS, ids=lambda path: path.stem)
 def page(request) -> lesson.Lesson:
     return lesson.read(request.param, DOCS, LANGUAGES)
+
+
+@pytest.fixture(params=LANGUAGES)
+def language(request) -> str:
+    return request.param
 
 
 def test_lesson_has_one_structure(page):
@@ -37,8 +42,13 @@ def test_lesson_is_reviewed(page):
     assert told(review.unrecorded(page, recorded)) == ""
 
 
+def test_a_lesson_takes_ten_to_twenty_minutes(page, language):
+    if page.name.startswith("lessons/"):
+        assert 10 <= reading.minutes(page, language) <= 20
+
+
 def test_lessons_and_pages_were_found():
-    assert {"index", "lookup", "bert_embeddings", "sinusoidal"} <= {path.stem for path in LESSONS}
+    assert {"index", "lookup", "sinusoidal", "left_padding"} <= {path.stem for path in LESSONS}
     pages, problems = passages.of_pages(DOCS, LANGUAGES)
     assert "how_it_is_made.md" in pages
     assert told(problems) == ""

@@ -8,7 +8,10 @@ from pathlib import Path
 import yaml
 
 HERE = Path(__file__).parent
-CASES = yaml.safe_load((HERE.parents[1] / "docs" / "cases.yml").read_text(encoding="utf-8"))
+DOCS = HERE.parents[1] / "docs"
+CASES, SITE = (
+    yaml.safe_load((DOCS / name).read_text(encoding="utf-8")) for name in ("cases.yml", "site.yml")
+)
 NAMED = re.compile(r"^def test_([A-Z]\d\d)_", re.MULTILINE)
 SOURCE = re.compile(r"[\w.-]+/[\w.-]+#\d+")
 
@@ -19,7 +22,7 @@ def test_every_case_has_its_test() -> None:
     assert sorted(CASES) == sorted(tested)
 
 
-def test_a_case_is_told_in_both_languages_with_its_sources() -> None:
+def test_a_case_is_told_in_each_language_with_its_sources() -> None:
     for case, facts in CASES.items():
-        assert set(facts) == {"en", "zh", "sources"}, case
+        assert set(facts) == {*SITE["languages"], "sources"}, case
         assert all(SOURCE.fullmatch(source) for source in facts["sources"]), case
