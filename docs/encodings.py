@@ -135,7 +135,7 @@ parameters, written = (
 # |---|---|---|---|---|---|---|
 # | none | nothing | {{ parameters["none"] }} | {{ written["none"]:.1f }} | — | — | — |
 # | [sinusoidal](lessons/sinusoidal.md) | input | {{ parameters["sinusoidal"] }} | {{ written["sinusoidal"]:.1f }} | place | — | Transformer (2017) |
-# | [learned](lessons/learned.md) | input | {{ parameters["learned"] }} | {{ written["learned"]:.1f }} | place | $S$ = {{ L }} | BERT, GPT-2, OPT |
+# | [learned](lessons/learned.md) | input | {{ parameters["learned"] }} | {{ written["learned"]:.1f }} | place | {{ L }} positions | BERT, GPT-2, OPT |
 # | [Shaw](lessons/relative.md#shaw) | scores | {{ parameters["shaw"] }} | {{ written["shaw"]:.1f }} | offset | — | Music Transformer |
 # | [Transformer-XL](lessons/relative.md#transformer-xl) | q and k, scores | {{ parameters["transformer_xl"] }} | {{ written["transformer_xl"]:.1f }} | offset | — | Transformer-XL, XLNet |
 # | [T5](lessons/relative.md#t5) | scores | {{ parameters["t5"] }} | {{ written["t5"]:.1f }} | offset | — | T5, Flan-T5, mT5 |
@@ -158,8 +158,8 @@ parameters, written = (
 #   one layer; a model can share some of it between layers (RoPE's cosines and sines, T5's bias).
 # - **Sees.** All positions were moved by 7. If the output of the layer moved too, the encoding
 #   sees the place; if not, it sees only the offset between two tokens.
-# - **Ends.** Whether position 1,000,000 raises an error. That a formula accepts it does not mean that a
-#   model trained on short texts can use it.
+# - **Ends.** Whether position 1,000,000 raises an error and, if so, how many positions there are.
+#   That a formula accepts it does not mean that a model trained on short texts can use it.
 # - **Used by.** Models that were published with it.
 
 # %% [markdown] lang="zh"
@@ -167,7 +167,7 @@ parameters, written = (
 # |---|---|---|---|---|---|---|
 # | 不用 | 无 | {{ parameters["none"] }} | {{ written["none"]:.1f }} | — | — | — |
 # | [正弦](lessons/sinusoidal.md) | 输入 | {{ parameters["sinusoidal"] }} | {{ written["sinusoidal"]:.1f }} | 绝对位置 | — | Transformer（2017） |
-# | [可学习](lessons/learned.md) | 输入 | {{ parameters["learned"] }} | {{ written["learned"]:.1f }} | 绝对位置 | $S$ = {{ L }} | BERT、GPT-2、OPT |
+# | [可学习](lessons/learned.md) | 输入 | {{ parameters["learned"] }} | {{ written["learned"]:.1f }} | 绝对位置 | {{ L }} 个位置 | BERT、GPT-2、OPT |
 # | [Shaw](lessons/relative.md#shaw) | 分数 | {{ parameters["shaw"] }} | {{ written["shaw"]:.1f }} | 偏移 | — | Music Transformer |
 # | [Transformer-XL](lessons/relative.md#transformer-xl) | q 和 k、分数 | {{ parameters["transformer_xl"] }} | {{ written["transformer_xl"]:.1f }} | 偏移 | — | Transformer-XL、XLNet |
 # | [T5](lessons/relative.md#t5) | 分数 | {{ parameters["t5"] }} | {{ written["t5"]:.1f }} | 偏移 | — | T5、Flan-T5、mT5 |
@@ -183,8 +183,8 @@ parameters, written = (
 # - **参数。**一份位置编码的参数量。有的模型各层共用一份（例如 T5），有的每层一份：Shaw 和 Transformer-XL 的论文里是每层一份，不过 Transformer-XL 的 $u$ 和 $v$ 各层共用。
 # - **写出的数。**处理一句话时，位置编码一共写出多少个数，以这句话本身的 $S \cdot D$ 个数为单位。作用于输入的，整个模型只写一次；其余的按一层算，各层可以共用的部分（例如 RoPE 的余弦和正弦、T5 的偏置），整个模型也可以只写一次。
 # - **看到的。**把所有位置都往后移 7。注意力层的输出变了，说明看到的是绝对位置；没变，说明只看到两个词元之间的偏移。
-# - **有无尽头。**位置 1,000,000 是否报错。公式能算，不等于只用短文本训练过的模型也能用。
-# - **采用者。**以各模型公布的资料为准。
+# - **有无尽头。**位置 1,000,000 是否报错；报错的，写明一共有多少个位置。公式能算，不等于只用短文本训练过的模型也能用。
+# - **采用者。**发布时就用这种编码的模型。
 
 # %% check=true
 assert [name for name, row in measured.items() if row["moved"] > 1e-6] == ["sinusoidal", "learned"]

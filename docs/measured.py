@@ -289,14 +289,14 @@ for curve in curves:
 # %% [markdown] lang="en"
 # ## Building this site {#site}
 #
-# The pages run their code, so building them costs time too. The yardsticks: MkDocs alone with the
-# same pages as plain text, and mkdocs-jupyter, which runs each notebook once for each language.
+# The pages run their code, so building them costs time too. The yardsticks: plain MkDocs with the
+# same pages as finished Markdown without drawings, and mkdocs-jupyter, which runs each notebook once for each language.
 # A value is a ratio of wall times unless it has a unit.
 
 # %% [markdown] lang="zh"
 # ## 构建本站 {#site}
 #
-# 页面要运行代码，所以构建也要花时间。标尺有两把：单纯用 MkDocs 构建同样的页面，只当文本；用 mkdocs-jupyter，每种语言都把 notebook 运行一遍。没有单位的数都是实际时间之比。
+# 页面要运行代码，所以构建也要花时间。标尺有两把：单纯用 MkDocs 构建同样的页面，用的是现成的、不含图的 Markdown；用 mkdocs-jupyter，每种语言都把 notebook 运行一遍。没有单位的数都是实际时间之比。
 
 # %% hide=true
 site = load("site")

@@ -254,12 +254,12 @@ assert again["rope"][FAR] - again["rope"][WITHIN] > 0.7
 # %% [markdown] lang="en" role="claim"
 # After {{ steps }} steps in place of {{ train.__defaults__[0] }} the contrast is already
 # there, though the sinusoidal model has not yet learned the task
-# ({{ again["sinusoidal"][WITHIN]:.1f }}): ALiBi's loss beyond the trained length stays
+# (its loss is {{ again["sinusoidal"][WITHIN]:.1f }}): ALiBi's loss beyond the trained length stays
 # within 0.15 of that before it, the sinusoidal model's rises at once by more than 0.3, and
 # RoPE's rises by more than 0.7 at the far end.
 
 # %% [markdown] lang="zh" role="claim"
-# 只训练 {{ steps }} 步，而不是 {{ train.__defaults__[0] }} 步，差别已经看得出来，只是正弦的模型还没学会这个任务（{{ again["sinusoidal"][WITHIN]:.1f }}）：超出训练长度之后，ALiBi 的损失与之前相差不到 0.15；用正弦位置编码的模型一超出就上升 0.3 以上；RoPE 到最远处上升 0.7 以上。
+# 只训练 {{ steps }} 步，而不是 {{ train.__defaults__[0] }} 步，差别已经看得出来，只是用正弦位置编码的模型还没学会这个任务（损失是 {{ again["sinusoidal"][WITHIN]:.1f }}）：超出训练长度之后，ALiBi 的损失与之前相差不到 0.15；正弦位置编码的损失一超出就上升 0.3 以上；RoPE 的损失到最远处上升 0.7 以上。
 
 # %% [markdown] lang="en"
 # ### It is the far keys that disturb {#window}

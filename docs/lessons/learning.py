@@ -247,7 +247,7 @@ gradients.rows_that_move()
 # row 0, whose gradient is zero, nearly as far as row 1.
 
 # %% [markdown] lang="zh" role="caption"
-# 一张三行全是 1 的表，学习率 {{ gradients.RATE }}，动量 {{ gradients.MOMENTUM }}，AdamW 的权重衰减 {{ gradients.DECAY }}，每一行在第二步移动了多少。第 0 行只在第一步查过，第 1 行只在第二步查，第 2 行从没查过。用 Adam 时，第 0 行梯度为 0，移动得却和第 1 行差不多。
+# 一张三行全是 1 的表，学习率 {{ gradients.RATE }}，动量 {{ gradients.MOMENTUM }}，AdamW 的权重衰减 {{ gradients.DECAY }}，每一行在第二步移动了多少。第 0 行只在第一步查过，第 1 行只在第二步查过，第 2 行从没查过。用 Adam 时，第 0 行梯度为 0，移动得却和第 1 行差不多。
 
 # %% [markdown] lang="en" role="widget"
 # `rows` {{ widget_data }}

@@ -1,4 +1,4 @@
-"""What only some parts of the package need, and how it is had where it is missing."""
+"""What only some parts of the package need, and how to get it where it is missing."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from contextlib import contextmanager
 
 @contextmanager
 def from_extra(extra: str) -> Iterator[None]:
-    """Import something here that the package has with an extra alone; the error names the extra."""
+    """Import here what comes only with an extra; the error names that extra."""
     try:
         yield
     except ModuleNotFoundError as error:
