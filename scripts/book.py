@@ -223,7 +223,7 @@ class Book:
         for page in self.pages.values():
             self.problems += widgets.check_words(page.lesson, words)
         self.problems += structure.check_pages(self.docs, languages, self.terms)
-        self.problems += structure.check_words(self.docs, languages, self.terms)
+        self.problems += self._check_words()
         self.problems += review.check_pages_reviewed(self.docs, languages, recorded)
         self.problems += addresses.check_form(self.moves, self.published, languages[1:])
         self.problems += links.check_form(self.links) + links.check_readmes(self.root, self.links)
@@ -241,6 +241,15 @@ class Book:
         known = [self.docs / file for file in ("site.yml", "glossary.yml", "reviewed.json")]
         written, problems = self._kept(name, [path, *known], make)
         return Page(written, problems=list(problems))
+
+    def _check_words(self) -> list[Problem]:
+        translations = [self.docs / f"translations/{language}.yml" for language in self.languages]
+        files = [*translations, self.docs / "site.yml", self.docs / "glossary.yml"]
+
+        def make() -> list[Problem]:
+            return structure.check_words(self.docs, self.languages, self.terms)
+
+        return self._kept("words", files, make)
 
     def _kept(self, what: str, files: list[Path], make: Callable[[], Any]) -> Any:
         """What was made of files before, while they are the same; an edit changes few."""

@@ -68,7 +68,7 @@ def read(path: Path) -> Changes:
         raise FormError(1, f"it begins with {title!r}: wanted a title, `# ...`")
     starts = [number for number, line in enumerate(lines) if line.startswith("## ")]
     versions: list[Version] = []
-    for start, end in zip(starts, [*starts[1:], len(lines)], strict=True):
+    for start, end in zip(starts, [*starts, len(lines)][1:], strict=True):
         match = _VERSION.fullmatch(lines[start])
         if not match or not (match["date"] or not versions):
             raise FormError(start + 2, f"`{lines[start]}` is no version: wanted {FORM}")

@@ -142,17 +142,14 @@ class Executor:
 
     def keep_ready(self, lessons: list[Lesson]) -> None:
         """While serving: import the libraries of lessons ahead, once for all runs to come."""
-        self.ready = self._start()
-        _send(self.ready, {"imports": _imports(lessons, self.source)})
+        self.ready = self._start(lessons)
         self.unread = True
 
     def _run(self, lessons: list[Lesson], progress: Progress):
         """Yield (lesson, answer, error) for each lesson as it ends."""
         waiting = list(lessons)
         running: dict[str, tuple[Lesson, Path, float]] = {}
-        with tempfile.TemporaryDirectory() as folder, self._zygote() as zygote:
-            _send(zygote, {"imports": _imports(lessons, self.source)})
-            _receive(zygote)
+        with tempfile.TemporaryDirectory() as folder, self._zygote(lessons) as zygote:
             while waiting or running:
                 while waiting and len(running) < cores():
                     lesson = waiting.pop(0)
@@ -170,10 +167,11 @@ class Executor:
                 yield lesson, answer, error
 
     @contextmanager
-    def _zygote(self) -> Iterator[subprocess.Popen]:
+    def _zygote(self, lessons: list[Lesson]) -> Iterator[subprocess.Popen]:
         """The process that was kept ready, or one for this run alone."""
         if self.ready is None or self.ready.poll() is not None:
-            with self._start() as zygote:
+            with self._start(lessons) as zygote:
+                _receive(zygote)
                 yield zygote
             return
         try:
@@ -186,7 +184,8 @@ class Executor:
             self.ready.wait()
             raise
 
-    def _start(self) -> subprocess.Popen:
+    def _start(self, lessons: list[Lesson]) -> subprocess.Popen:
+        """A process that begins to import what the lessons import, and answers when it has."""
         environment = os.environ | ENVIRONMENT
         environment["TOKPOS_ROOT"] = str(self.root.resolve())
         environment["TOKPOS_SOURCE"] = str(self.source)
@@ -194,7 +193,7 @@ class Executor:
         environment["PYTHONPATH"] = os.pathsep.join(
             [str(home), *filter(None, [environment.get("PYTHONPATH")])]
         )
-        return _Process(
+        zygote = _Process(
             [sys.executable, "-m", "scripts.zygote"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
@@ -202,6 +201,8 @@ class Executor:
             env=environment,
             cwd=self.root,
         )
+        _send(zygote, {"imports": _imports(lessons, self.source)})
+        return zygote
 
 
 class _Process(subprocess.Popen):

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+import subprocess
 import time
 
 import pytest
 
+from scripts import bench_site
 from scripts.bench import __main__ as bench
 from scripts.bench import growth, measure, table
 from scripts.bench.measure import ROWS, Row, Settings, Target, Way, Work
@@ -184,3 +187,36 @@ def test_blocks_are_aligned():
     assert lines[1] == "    OK: no target"
     assert lines[4].split() == ["tokpos", "2", "1.5..12", "20", "3.0", "1.0e-07"]
     assert ends[0] >= ends[1] - 1 and lines[5].strip() == "absent: not installed"
+
+
+def test_a_generated_course_builds(tmp_path):
+    root = bench_site.course(tmp_path / "course", 2)
+    environment = os.environ | {"PYTHONPATH": "src"}
+    done = subprocess.run(
+        bench_site.BUILD, cwd=root, env=environment, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    pages = sorted(path.stem for path in (root / "site/zh/lessons").glob("*.html"))
+    assert pages == ["lesson_000", "lesson_001"]
+
+
+def test_a_part_of_the_sites_benchmark_goes_to_what_was_measured_before(tmp_path, monkeypatch):
+    monkeypatch.setattr(bench_site, "MEASURED", tmp_path / "made/bench_site.json")
+    for name in ("edits", "builds"):
+        monkeypatch.setitem(bench_site.PARTS, name, lambda _, name=name: MEASURED_PARTS[name])
+        bench_site.main(["--part", name])
+    assert bench_site.measured_before() == MEASURED_PARTS
+    told = json.loads(bench_site.MEASURED.read_text(encoding="utf-8"))["data"]["targets"]
+    assert [each["name"] for each in told if each["missed"]] == ["build-warm", "edit-code"]
+
+
+MEASURED_PARTS = {
+    "builds": {
+        "cells_cpu": 10.0,
+        **{
+            kind: {"seconds": seconds}
+            for kind, seconds in {"cold": 9.0, "warm": 8.0, "plain": 5.0, "jupyter": 40.0}.items()
+        },
+    },
+    "edits": {"prose": 2.0, "code": 5.0, "run": 2.0, "besides": 3.0},
+}

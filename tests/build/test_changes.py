@@ -86,6 +86,12 @@ def test_the_version_is_the_same_everywhere(ours):
     )
 
 
+def test_a_changelog_may_be_empty(tmp_path):
+    path = tmp_path / "CHANGELOG.md"
+    path.write_text("# Changes\n\nNothing yet.\n", encoding="utf-8")
+    assert changes.read(path) == changes.Changes(path.name, "Changes", "Nothing yet.", ())
+
+
 @pytest.mark.parametrize(
     ("old", "new", "line"),
     [

@@ -193,7 +193,7 @@ def test_words_alike(tmp_path):
         ("a: b\n", "a: 乙\nc: 丙\n", "en", 1, "`c`, which stands in docs/translations/zh.yml:2"),
         ("a: b\nc: '{n} of {m}'\n", "a: 乙\nc: '{n}'\n", "zh", 2, "`c`: its fields"),
         ("a: b\nc: d\n", "a: 乙\nc: 丙,丁\n", "zh", 2, "half-width"),
-        ("theme: {language: en}\n", "theme:\n  language: en\n", "zh", 2, "is that of `en`, too: en"),
+        ("theme: {name: a}\n", "theme: {name: a}\n", "zh", 1, "is that of `en`, too: a"),
     ],
 )
 def test_words_unlike(tmp_path, english, chinese, language, line, message):
