@@ -201,7 +201,7 @@ class Executor:
             env=environment,
             cwd=self.root,
         )
-        _send(zygote, {"imports": _imports(lessons, self.source)})
+        _send(zygote, {"imports": imports(lessons, self.source)})
         return zygote
 
 
@@ -269,7 +269,7 @@ def _by_cell(lesson: Lesson, answer: dict) -> Result:
     return {block.cell: step for block, step in zip(blocks, answer["steps"], strict=True)}
 
 
-def _imports(lessons: list[Lesson], source: Path) -> list[str]:
+def imports(lessons: list[Lesson], source: Path) -> list[str]:
     """The import statements of lessons and package that do not import the package itself."""
     own = {path.stem for path in source.glob("*")}
     cells = [ast.parse(code.source) for lesson in lessons for code in lesson.code]

@@ -56,7 +56,7 @@ def _serve(commands: int, answers: TextIO, running: dict[int, tuple[str, float]]
             for line in lines:
                 message = json.loads(line)
                 if "imports" in message:
-                    _import(message["imports"])
+                    import_ahead(message["imports"])
                     answers.write(json.dumps({"status": "ready"}) + "\n")
                 else:
                     pid = _fork(message, answers.fileno(), commands)
@@ -64,7 +64,8 @@ def _serve(commands: int, answers: TextIO, running: dict[int, tuple[str, float]]
         _collect(running, answers)
 
 
-def _import(statements: list[str]) -> None:
+def import_ahead(statements: list[str]) -> None:
+    """Run import statements, each of which may fail, for all forks to come."""
     import scripts.shell  # noqa: F401  (IPython is needed by every lesson)
 
     for statement in statements:

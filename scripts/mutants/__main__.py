@@ -6,16 +6,16 @@
     python -m scripts.mutants --found FILE        go on from FILE, which keeps what was found; a new
                                                   FILE after a change of the lessons or the tests
 
-For each fault the lessons that use the module are run, then the tests of the library that do.
-A fault that neither notices is a claim that nobody makes, or one that changes no result: those
-are explained in tests/mutants.yml. Any other is printed, and the exit status is 1. It takes
+For each fault the lessons that call the faulty function are run, then the tests of the library
+that do. A fault that neither notices is a claim that nobody makes, or one that changes no result:
+those are explained in tests/mutants.yml. Any other is printed, and the exit status is 1. It takes
 long.
 """
 
 from __future__ import annotations
 
 import argparse
-import importlib
+import gc
 import json
 import os
 import random
@@ -34,17 +34,20 @@ os.environ.update(ENVIRONMENT)  # before torch counts the processors
 
 import pytest  # noqa: E402
 
-from scripts import lesson, shell  # noqa: E402
-from scripts.execute import steps  # noqa: E402
+from scripts import passages, shell  # noqa: E402
+from scripts.execute import imports, steps  # noqa: E402
+from scripts.lesson import Lesson  # noqa: E402
+from scripts.mutants.calls import Function, around, called  # noqa: E402
 from scripts.mutants.changes import Change, changes  # noqa: E402
 from scripts.mutants.forks import alone, at_once  # noqa: E402
 from scripts.mutants.uses import Uses  # noqa: E402
 from scripts.yaml_files import read_yaml  # noqa: E402
+from scripts.zygote import GARBAGE, import_ahead  # noqa: E402
 
 ROOT = Path(__file__).resolve().parents[2]
 SOURCE = ROOT / "src"
 EXPLAINED = ROOT / "tests/mutants.yml"
-LIBRARIES = ("torch", "torch._dynamo", "transformers", "hypothesis", "matplotlib.pyplot")
+TESTED_WITH = ("import torch._dynamo", "import hypothesis")
 NO_THEORY = ("__init__", "_types", "_measured", "results")  # the package's table, the kept results
 WHO = {
     "the lessons' own checks": ("lessons",),
@@ -63,11 +66,17 @@ class Witness:
     modules: set[str]  # of the package, that it imports directly
     reached: set[str]  # that it imports directly or not
     seconds: float = 0.0
+    called: set[Function] | None = None  # of the package; None where that is not known
 
     def notices(self, package: Path) -> str:
-        limit = self.seconds * 5 + 30 if self.seconds else LONGEST
-        answer = alone(partial(self.call, package), limit)
+        answer = alone(partial(self.call, package), self.seconds * 5 + 30)
         return answer if answer is not None else f"{self.name}: died or ran too long"
+
+    def may_notice(self, module: str, function: Function | None) -> bool:
+        """Whether a fault in this function, or outside of all, makes a difference to it."""
+        if function is None or self.called is None:
+            return module in self.reached
+        return function in self.called
 
 
 @dataclass
@@ -138,14 +147,16 @@ def tests_notice(name: str, package: Path) -> str:
     return "" if status == 0 else (failed or [f"{name}: status {status}"])[0]
 
 
+def lessons() -> list[Lesson]:
+    docs = ROOT / "docs"
+    return passages.every_lesson(docs, read_yaml(docs / "site.yml")["languages"])
+
+
 def witnesses() -> dict[str, list[Witness]]:
     """The lessons, and the library's tests."""
     uses = Uses(SOURCE / "tokpos")
-    docs = ROOT / "docs"
-    languages = read_yaml(docs / "site.yml")["languages"]
     found: dict[str, list[Witness]] = {"lessons": [], "tests": []}
-    for path in sorted(docs.rglob("*.py")):
-        one = lesson.read(path, docs, languages)
+    for one in lessons():
         code = "\n".join(block.source for block in one.code)
         call = partial(lesson_notices, one.name, steps(one))
         found["lessons"].append(Witness(one.name, call, uses.direct(code), uses.all(code)))
@@ -158,10 +169,12 @@ def witnesses() -> dict[str, list[Witness]]:
     return found
 
 
-def without_fault(one: Witness) -> tuple[str, float, str]:
+def without_fault(one: Witness) -> tuple[str, float, str, set[Function] | None]:
+    """Its name, how long it takes, what it notices without a fault, and what it calls."""
     start = time.monotonic()
-    noticed = one.notices(SOURCE)
-    return one.name, time.monotonic() - start, noticed
+    watched = partial(called, partial(one.call, SOURCE), SOURCE / "tokpos")
+    noticed, calls = alone(watched, LONGEST) or (f"{one.name}: died or ran too long", None)
+    return one.name, time.monotonic() - start, noticed, calls
 
 
 def sample(count: int, only: str | None) -> list[Mutant]:
@@ -192,8 +205,9 @@ def judged(mutant: Mutant, everyone: dict[str, list[Witness]]) -> Mutant:
         source = faulty.read_text(encoding="utf-8")
         faulty.unlink()
         faulty.write_text(mutant.change.applied(source), encoding="utf-8")
+        function = around(source, mutant.module, mutant.change.line)
         for kind, those in everyone.items():
-            near = [one for one in those if mutant.module in one.reached]
+            near = [one for one in those if one.may_notice(mutant.module, function)]
             near.sort(key=lambda one: (mutant.module not in one.modules, one.seconds))
             mutant.noticed[kind] = next(
                 filter(None, (one.notices(Path(folder)) for one in near)), ""
@@ -226,14 +240,14 @@ def report(mutants: list[Mutant]) -> int:
 
 def ready_witnesses(modules: set[str]) -> dict[str, list[Witness]]:
     """The witnesses; those of the modules have run without a fault, and noticed none."""
-    for library in LIBRARIES:
-        importlib.import_module(library)
+    gc.set_threshold(*GARBAGE)
+    import_ahead([*TESTED_WITH, *imports(lessons(), SOURCE)])
     everyone = witnesses()
     near = [one for those in everyone.values() for one in those if one.reached & modules]
     print(f"{len(near)} lessons and files of tests without a fault", flush=True)
     named = {one.name: one for one in near}
-    for name, seconds, noticed in at_once(partial(without_fault, one) for one in near):
-        named[name].seconds = seconds
+    for name, seconds, noticed, calls in at_once(partial(without_fault, one) for one in near):
+        named[name].seconds, named[name].called = seconds, calls
         if noticed:
             sys.exit(f"mutants: without a fault, too, there is one: {noticed}")
     return everyone

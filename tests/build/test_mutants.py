@@ -1,13 +1,17 @@
 """Small faults in the package: where they are put, whom they concern, and forks that die."""
 
 import ast
+import importlib
 import os
+import subprocess
+import sys
 import time
 from pathlib import Path
 
 import pytest
 
 from scripts.mutants.__main__ import Found, sample
+from scripts.mutants.calls import Function, around, called
 from scripts.mutants.changes import changes
 from scripts.mutants.forks import alone, at_once
 from scripts.mutants.uses import Uses
@@ -45,6 +49,43 @@ def test_what_uses_a_module():
     code = "from tokpos import Attention\nimport torch\n"
     assert uses.direct(code) == {"attention"}
     assert {"attention", "position"} <= uses.all(code) and "wordpiece" not in uses.all(code)
+
+
+SOURCE = """\
+LIMIT = 3
+
+@property
+def outer(x=1):
+    def inner():
+        return LIMIT + 1
+    return inner()
+
+def other():
+    return 2
+"""
+
+
+def test_the_function_around_a_line():
+    lines = {line: around(SOURCE, "m", line) for line in range(1, 12)}
+    assert lines[1] is lines[3] is lines[4] is lines[8] is None
+    assert lines[5] == lines[7] == Function("m", 3) and lines[6] == Function("m", 5)
+    assert lines[10] == Function("m", 9)
+
+
+def test_what_a_call_calls(tmp_path, monkeypatch):
+    (tmp_path / "probe.py").write_text(SOURCE.replace("@property", ""), encoding="utf-8")
+    monkeypatch.syspath_prepend(tmp_path)
+    probe = importlib.import_module("probe")
+
+    def alone_called(call):
+        return alone(lambda: called(call, tmp_path), 20)
+
+    assert alone_called(lambda: str(probe.outer())) == (
+        "4",
+        {Function("probe", 4), Function("probe", 5)},
+    )
+    child = [sys.executable, "-c", ""]
+    assert alone_called(lambda: str(subprocess.run(child).returncode)) == ("0", None)
 
 
 def test_a_fork_that_dies_or_takes_too_long_gives_nothing():
