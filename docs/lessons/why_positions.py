@@ -344,7 +344,7 @@ figures.permuted(positions=True)
 # %% [markdown] lang="en" role="widget"
 # `order` {{ widget_data }}
 #
-# **Try it.** Swap the words of 小明喜欢小红 ("Xiaoming likes Xiaohong"), first without positions, then
+# **Try it.** Swap the words of 小明喜欢小红 (“Xiaoming likes Xiaohong”), first without positions, then
 # with them.
 #
 # ---

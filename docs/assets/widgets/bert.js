@@ -107,8 +107,8 @@ window.tokpos.push(({ html, cells, part, number, words, widget }) => {
         const [token, segmentValue, positionValue] = parts.map((values) => values[column]);
         const formula =
           row === "sum"
-            ? `${n(token)} + ${n(segmentValue)} + ${n(positionValue)} = ${n(found.sum[column])}`
-            : `(${n(found.sum[column])} − ${n(found.mean)}) / √(${number(found.variance, 6)} + ${layer.eps}) · ${n(layer.gamma[column])} + ${n(layer.beta[column])} = ${n(found.normalized[column])}`;
+            ? `${n(token)} + ${n(segmentValue)} + ${n(positionValue)} = ${number(found.sum[column], 4)}`
+            : `(${n(found.sum[column])} − ${n(found.mean)}) / √(${number(found.variance, 6)} + ${layer.eps}) · ${n(layer.gamma[column])} + ${n(layer.beta[column])} = ${number(found.normalized[column], 4)}`;
         place.say(words(texts.said, { token: data.words[at], position, segment, formula }));
       };
     },

@@ -184,7 +184,9 @@ window.tokpos.push(({ html, svg, plane, part, number, words, widget }) => {
           hands[pair]["q′"](found.q[a], found.q[b]);
           hands[pair]["k′"](found.k[a], found.k[b]);
         }
-        const terms = found.q.map((value, each) => `${number(value)}·${bracketed(found.k[each])}`);
+        const terms = found.q.map(
+          (value, each) => `${bracketed(value)}·${bracketed(found.k[each])}`,
+        );
         sum.textContent = `${terms.join(" + ")} = ${number(found.score, 3)}`;
         const first = Math.min(m, n);
         /** @type {[number, number][]} */

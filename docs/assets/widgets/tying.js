@@ -112,7 +112,7 @@ window.tokpos.push(({ html, svg, plane, part, number, words, widget }) => {
         tip.setAttribute("cy", down(y));
         for (const [word, { line, bar, score, share }] of rows.entries()) {
           score.textContent = number(found.scores[word]);
-          share.textContent = `${number(100 * found.probabilities[word], 1)} %`;
+          share.textContent = `${number(100 * found.probabilities[word], 1)}%`;
           bar.style.width = `${(100 * found.probabilities[word]).toFixed(1)}%`;
           line.classList.toggle("lit", word === found.best);
         }
