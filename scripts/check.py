@@ -7,6 +7,7 @@ many more there are.
 
 from __future__ import annotations
 
+import json
 import sys
 from itertools import groupby
 from pathlib import Path
@@ -31,19 +32,32 @@ def problems(root: Path) -> list[Problem]:
         for page in book.pages.values():
             found += review.unrecorded(page.lesson, recorded)
     for language in book.languages[1:]:
-        needed = [root / f"mkdocs.{language}.yml"]
+        found += _missing([root / f"mkdocs.{language}.yml"], root, language)
         if book.package:
-            figures = root / "src" / book.package.name / "figures/words"
-            needed += [figures / f"{language}.json"] if figures.is_dir() else []
-        for path in needed:
-            if not path.is_file():
-                shown = path.relative_to(root).as_posix()
-                found.append(Problem(shown, 1, "there is no such file", language=language))
-        if book.package:
-            texts = catalogue.read(book.docs / "translations" / f"{language}.po")
-            package = api.load(root / "src", book.package.name)  # a new one: it is written into
-            found += translations.translate(package, texts)
+            found += _untranslated(root, book.package.name, language)
     return found
+
+
+def _missing(files: list[Path], root: Path, language: str, how: str = "") -> list[Problem]:
+    message = f"there is no such file{how}"
+    lacking = [path.relative_to(root).as_posix() for path in files if not path.is_file()]
+    return [Problem(shown, 1, message, language=language) for shown in lacking]
+
+
+def _untranslated(root: Path, package: str, language: str) -> list[Problem]:
+    """What a language lacks of the labels of figures, and of the docstrings."""
+    words = root / "src" / package / "figures/words"
+    labels = {path.stem: json.loads(path.read_bytes()) for path in sorted(words.glob("*.json"))}
+    file, texts = words / f"{language}.json", root / "docs/translations" / f"{language}.po"
+    found = _missing([file], root, language) if words.is_dir() else []
+    for label in sorted(set().union(*labels.values()) - labels.get(language, {}).keys()):
+        if language in labels:
+            shown = file.relative_to(root).as_posix()
+            found.append(Problem(shown, 1, f"it lacks the label {label!r}", language=language))
+    if lacking := _missing([texts], root, language, ": make translations begins it"):
+        return found + lacking
+    loaded = api.load(root / "src", package)  # a new one: it is written into
+    return found + translations.translate(loaded, catalogue.read(texts))
 
 
 def listed(found: list[Problem]) -> str:

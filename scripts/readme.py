@@ -102,7 +102,8 @@ def facts(language: str) -> dict[str, Any]:
 @cache
 def every_page() -> dict[str, Lesson]:
     """The executed pages, by their names; they have every language, and both READMEs need them."""
-    return {each.name: each for each in passages.every_lesson(ROOT / "docs", list(FILES))}
+    languages = read_yaml(ROOT / "docs/site.yml")["languages"]
+    return {each.name: each for each in passages.every_lesson(ROOT / "docs", languages)}
 
 
 def count(written: Any) -> Counter[str]:
@@ -129,7 +130,10 @@ def table_of(course: list[str], written: dict[str, Lesson], language: str) -> st
     for number, name in enumerate(course, 1):
         title = f"[{written[name].title(language)}](docs/{name}.py)"
         minutes = reading.minutes(written[name], language)
-        question = questions[name.removeprefix("lessons/")]
+        question = questions.get(name.removeprefix("lessons/"))
+        if question is None:
+            message = f"the table of the lessons has no row for {name}"
+            raise LessonError([Problem("docs/index.py", 1, message, language=language)])
         lines.append(f"| {number} | {title} | {question} | {minutes} |")
     return "\n".join(lines)
 

@@ -920,7 +920,7 @@ assert 1 < of_token["trained"] < 1.2
 # **1.** 手工写出 $D = 4$ 时的 $\mathrm{PE}(2)$，先写成算式，再写成数字。如果位置变成 3，四个数里哪一个变化最显眼？
 
 # %% [markdown] lang="en"
-# ??? note "Answer"
+# ??? question "Answer"
 #     $D/2 = 2$ pairs, with the frequencies 1 and $10000^{-2/4} = 1/100$. So
 #     $\mathrm{PE}(2) = (\sin 2, \cos 2, \sin 0.02, \cos 0.02)$, which is
 #     {{ by_the_formula(2, 4)[0]:.4f }}, {{ by_the_formula(2, 4)[1]:.4f }},
@@ -936,7 +936,7 @@ assert 1 < of_token["trained"] < 1.2
 #     ```
 
 # %% [markdown] lang="zh"
-# ??? note "答案"
+# ??? question "答案"
 #     共有 $D/2 = 2$ 对，频率是 1 和 $10000^{-2/4} = 1/100$。所以 $\mathrm{PE}(2) = (\sin 2, \cos 2, \sin 0.02, \cos 0.02)$，即 {{ by_the_formula(2, 4)[0]:.4f }}、{{ by_the_formula(2, 4)[1]:.4f }}、{{ by_the_formula(2, 4)[2]:.4f }}、{{ by_the_formula(2, 4)[3]:.4f }}。到了位置 3，第一个数是 {{ by_the_formula(3, 4)[0]:.4f }}，变得最多；慢的那一对几乎没动。
 #
 #     ```python
@@ -962,7 +962,7 @@ assert (row[1] - row[0]).abs().argmax() == 0
 # **2.** Four steps and then three more: what is $M_3 M_4$? And what undoes $M_k$? Use the picture
 # first, then `step_matrix`.
 #
-# ??? note "Answer"
+# ??? question "Answer"
 #     Four steps and three more are seven, so the angles add: $M_3 M_4 = M_7$. Back is a turn by
 #     minus the angle: $M_k^{-1} = M_{-k}$. A turn keeps lengths, so the inverse is also the
 #     transpose: $M_k^{\top} = M_{-k}$.
@@ -977,7 +977,7 @@ assert (row[1] - row[0]).abs().argmax() == 0
 # %% [markdown] lang="zh"
 # **2.** 先走四步，再走三步：$M_3 M_4$ 是什么？用什么能抵消 $M_k$？先看图想一想，再用 `step_matrix` 验证。
 #
-# ??? note "答案"
+# ??? question "答案"
 #     先走四步再走三步，就是走七步，角度相加：$M_3 M_4 = M_7$。往回走，就是转过相反的角度：$M_k^{-1} = M_{-k}$。转动不改变长度，所以逆矩阵也就是转置：$M_k^{\top} = M_{-k}$。
 #
 #     ```python
@@ -1004,7 +1004,7 @@ assert torch.equal(M3.T, step_matrix(-3, 64))
 # every position $p$, the score $\mathrm{PE}(p)^{\top} A \, \mathrm{PE}(q)$ is largest at
 # $q = p - 1$, the token just before.
 #
-# ??? note "Answer"
+# ??? question "Answer"
 #     $A = M_1$. Since $M_1 \mathrm{PE}(q) = \mathrm{PE}(q + 1)$, the score is
 #     $\mathrm{PE}(p) \cdot \mathrm{PE}(q + 1)$, and a dot product is largest at offset 0, that is
 #     at $q = p - 1$. At $D = 64$ the token before scores {{ dot(zero, zero):.2f }}, the token after
@@ -1020,7 +1020,7 @@ assert torch.equal(M3.T, step_matrix(-3, 64))
 # %% [markdown] lang="zh"
 # **3.** 点积分不清左右。找一个固定的矩阵 $A$，使得对每个位置 $p$，分数 $\mathrm{PE}(p)^{\top} A \, \mathrm{PE}(q)$ 都在 $q = p - 1$ 处最大，也就是前一个词元。
 #
-# ??? note "答案"
+# ??? question "答案"
 #     $A = M_1$。因为 $M_1 \mathrm{PE}(q) = \mathrm{PE}(q + 1)$，分数就是 $\mathrm{PE}(p) \cdot \mathrm{PE}(q + 1)$，而点积在偏移为 0 时最大，也就是在 $q = p - 1$ 处。$D = 64$ 时，前一个词元的分数是 {{ dot(zero, zero):.2f }}，后一个词元的分数是 {{ dot(zero, zero + 2):.2f }}。在注意力里，如果 $q = W_Q x$、$k = W_K x$，那么 $W_Q^{\top} W_K$ 就可以担任 $A$ 的角色。
 #
 #     ```python
@@ -1044,7 +1044,7 @@ assert torch.equal(scores[1:].argmax(dim=-1), torch.arange(511))
 # **4.** A Linear after a *concatenation* of token and position has two blocks of weights, one for
 # each. Suppose that both blocks are the same matrix $W$. What does it compute?
 #
-# ??? note "Answer"
+# ??? question "Answer"
 #     With $t$ for the token's vector and $p$ for the position's, $W t + W p = W (t + p)$: the Linear
 #     of the sum. So adding is concatenating with shared weights, at half the width.
 #
@@ -1058,7 +1058,7 @@ assert torch.equal(scores[1:].argmax(dim=-1), torch.arange(511))
 # %% [markdown] lang="zh"
 # **4.** 词元和位置*拼接*之后经过一个 Linear，它有两块权重，一块管词元，一块管位置。如果两块是同一个矩阵 $W$，它算的是什么？
 #
-# ??? note "答案"
+# ??? question "答案"
 #     设词元的向量是 $t$，位置的向量是 $p$，那么 $W t + W p = W (t + p)$，和先相加、再经过一个 Linear 一样。所以，相加就是权重共用的拼接，而维度只有一半。
 #
 #     ```python

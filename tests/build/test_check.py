@@ -65,6 +65,23 @@ def test_words_of_figures_in_a_language_that_are_missing_are_named(reviewed: Tin
     assert found.path == "src/pack/figures/words/zh.json"
 
 
+def test_a_label_that_one_language_lacks_is_named(reviewed: TinySite) -> None:
+    reviewed.write("src/pack/figures/words/zh.json", '{"one": "一", "two": "二"}')
+    reviewed.write(
+        "src/pack/figures/words/fr.json", '{"one": "un", "two": "deux", "three": "trois"}'
+    )
+    (found,) = check.problems(reviewed.root)
+    assert (found.path, found.language) == ("src/pack/figures/words/zh.json", "zh")
+    assert found.message == "it lacks the label 'three'"
+
+
+def test_a_catalogue_that_is_missing_is_one_fault(reviewed: TinySite) -> None:
+    (reviewed.root / "docs/translations/zh.po").unlink()
+    (found,) = check.problems(reviewed.root)
+    assert (found.path, found.language) == ("docs/translations/zh.po", "zh")
+    assert "make translations" in found.message
+
+
 def test_a_widget_without_words_is_named(reviewed: TinySite) -> None:
     cells = "".join(
         f'# %% [markdown] lang="{language}" role="widget"\n# `tying`\n#\n# {words[0]}\n# ---\n# {words[1]}\n'

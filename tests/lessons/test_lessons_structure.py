@@ -27,6 +27,11 @@ def page(request) -> lesson.Lesson:
     return lesson.read(request.param, DOCS, LANGUAGES)
 
 
+@pytest.fixture(params=sorted(DOCS.glob("lessons/*.py")), ids=lambda path: path.stem)
+def course_lesson(request) -> lesson.Lesson:
+    return lesson.read(request.param, DOCS, LANGUAGES)
+
+
 @pytest.fixture(params=LANGUAGES)
 def language(request) -> str:
     return request.param
@@ -42,9 +47,15 @@ def test_lesson_is_reviewed(page):
     assert told(review.unrecorded(page, recorded)) == ""
 
 
-def test_a_lesson_takes_ten_to_twenty_minutes(page, language):
-    if page.name.startswith("lessons/"):
-        assert 10 <= reading.minutes(page, language) <= 20
+def test_a_lesson_takes_ten_to_twenty_minutes(course_lesson, language):
+    assert 10 <= reading.minutes(course_lesson, language) <= 20
+
+
+def test_a_lesson_has_three_to_five_exercises_and_five_questions(course_lesson):
+    texts = [block.texts[LANGUAGES[0]].source for block in course_lesson.prose]
+    exercises = "\n".join(texts).partition("{#exercises}")[2]
+    assert 3 <= exercises.count('??? question "Answer"') <= 5
+    assert [block.role for block in course_lesson.prose].count("quiz") == 5
 
 
 def test_lessons_and_pages_were_found():

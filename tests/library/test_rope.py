@@ -142,6 +142,7 @@ VIEWS = {
     "sample last": lambda x: x.movedim(0, -2).contiguous().movedim(-2, 0),
     "transposed": lambda x: x.mT.contiguous().mT,
     "odd offset": lambda x: torch.cat([x.flatten(), x.flatten()[:1]])[1:].view(x.shape),
+    "odd offset, in wider rows": lambda x: torch.cat([x[..., :1], x, x[..., :1]], -1)[..., 1:-1],
     "every other": lambda x: torch.cat([x, x], -1)[..., ::2],
     "expanded": lambda x: x[:1, :1].expand(x.shape),
     "fused": fused,
