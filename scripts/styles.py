@@ -14,6 +14,8 @@ ADDRESS = "assets/site.css"
 
 _LINK = re.compile(r"url\((?!['\"]?(?:data:|https?:|[#/]))(['\"]?)([^'\")]+)\1\)")
 _CHARSET = re.compile(r'@charset "[^"]*";')
+# While colors change, nothing moves softly: the page as a whole is styled twice more for it.
+_SWITCHING = re.compile(r"\[data-md-color-switching\][^{}]*\{[^}]*\}")
 
 
 def bundle(theme: Sequence[str], names: Sequence[str], read: Callable[[str], str]) -> str:
@@ -31,7 +33,7 @@ def _of_the_theme(folders: Sequence[str], name: str) -> str:
     """Material's `main` or `palette`; the name of the file holds a hash."""
     for folder in folders:
         for path in Path(folder, "assets/stylesheets").glob(f"{name}.*.min.css"):
-            return path.read_text(encoding="utf-8")
+            return _SWITCHING.sub("", path.read_text(encoding="utf-8"))
     raise FileNotFoundError(f"the theme has no assets/stylesheets/{name}.*.min.css")
 
 

@@ -8,6 +8,8 @@
     /** @type {NodeListOf<HTMLElement>} */
     const wide = document.querySelectorAll(WIDE);
     for (const element of wide) {
+      // What is far from the screen is not laid out yet (text.css); asking for its width would do it.
+      if (element.checkVisibility?.({ contentVisibilityAuto: true }) === false) continue;
       if (element.scrollWidth > element.clientWidth) element.tabIndex = 0;
       else element.removeAttribute("tabindex");
     }
@@ -17,17 +19,23 @@
     for (const bar of document.querySelectorAll(".md-code__nav")) bar.setAttribute("role", "none");
   }
 
-  // What is far from the screen is not laid out yet (text.css), and so has no width.
   let asked = 0;
-  addEventListener("contentvisibilityautostatechange", () => {
+  function look() {
     cancelAnimationFrame(asked);
-    asked = requestAnimationFrame(reach);
-  });
-  addEventListener("resize", reach);
-  document$.subscribe(() => {
-    requestAnimationFrame(() => {
+    asked = requestAnimationFrame(() => {
       reach();
       hush();
+    });
+  }
+
+  // A code block gets its button when it is seen.
+  const seen = new IntersectionObserver(look);
+  addEventListener("contentvisibilityautostatechange", look);
+  addEventListener("resize", look);
+  document$.subscribe(() => {
+    requestAnimationFrame(() => {
+      seen.disconnect();
+      for (const element of document.querySelectorAll(WIDE)) seen.observe(element);
     });
   });
 })();
