@@ -143,6 +143,7 @@ VIEWS = {
     "transposed": lambda x: x.mT.contiguous().mT,
     "odd offset": lambda x: torch.cat([x.flatten(), x.flatten()[:1]])[1:].view(x.shape),
     "odd offset, in wider rows": lambda x: torch.cat([x[..., :1], x, x[..., :1]], -1)[..., 1:-1],
+    "rows of an odd width": lambda x: torch.cat([x, x[..., :1]], -1)[..., :-1],
     "every other": lambda x: torch.cat([x, x], -1)[..., ::2],
     "expanded": lambda x: x[:1, :1].expand(x.shape),
     "fused": fused,
