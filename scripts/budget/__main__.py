@@ -171,6 +171,7 @@ def measure_dragging(address: str) -> Iterator[Target]:
 
 
 def _drag(page: Page, name: str) -> float:
+    page.locator(f"[data-widget={name}]").scroll_into_view_if_needed()
     picture = page.locator(f"[data-widget={name}] .tp-drag").first
     picture.scroll_into_view_if_needed()
     page.wait_for_timeout(1000)

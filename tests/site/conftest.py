@@ -96,6 +96,14 @@ class Watched:
         self.page.wait_for_function("window.document$ !== undefined")
         return response.status if response else 0
 
+    def make_widget(self) -> None:
+        """Go down to the widget of the page, if it has one, which makes it, and up again."""
+        widget = self.page.locator("[data-widget]")
+        if widget.count():
+            widget.scroll_into_view_if_needed()
+            self.page.wait_for_selector("[data-widget].tp-live")
+            self.page.evaluate("scrollTo(0, 0)")
+
 
 Open = Callable[..., Any]
 

@@ -20,6 +20,7 @@ def test_axe_finds_nothing(watch: Open, samples: list[str], width: int, part: st
         for path in [path for path in [*pages, "404.html"] if part in path]:
             to_mode(watched.page, "light")
             watched.go(path)
+            watched.make_widget()
             watched.page.wait_for_timeout(150)
             watched.page.evaluate(WHOLE)
             watched.page.evaluate(LIGHTEN)
@@ -45,11 +46,13 @@ LIGHTEN = """() => {
 }"""
 
 
-# What is far from the screen is judged as well.
+# What is far from the screen is judged as well, as it is when it has come near.
 WHOLE = """() => {
   const sheet = new CSSStyleSheet();
   sheet.replaceSync("* { content-visibility: visible !important }");
   document.adoptedStyleSheets = [sheet];
+  dispatchEvent(new Event("resize"));
+  return new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
 }"""
 
 

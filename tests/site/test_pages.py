@@ -51,9 +51,11 @@ WIDE = """(width) => {
   return {wide, culprits: all.filter(sticks).slice(0, 3).map((e) => e.outerHTML.slice(0, 80))};
 }"""
 
-# What can be scrolled, and what of it has no place in the order of the keyboard.
+# What can be scrolled, and what of it has no place in the order of the keyboard. What is far from
+# the screen gets its place when it comes near: test_reach.py.
 SCROLLING = """() => {
-  const scrolls = (e) => e.scrollWidth > e.clientWidth + 1 && e.clientWidth > 0 &&
+  const near = (e) => e.checkVisibility({contentVisibilityAuto: true});
+  const scrolls = (e) => near(e) && e.scrollWidth > e.clientWidth + 1 && e.clientWidth > 0 &&
     ["auto", "scroll"].includes(getComputedStyle(e).overflowX);
   const all = [...document.querySelectorAll("article :not(svg *, .katex *)")].filter(scrolls);
   const stuck = all.filter((e) => e.tabIndex < 0).map((e) => e.outerHTML.slice(0, 80));
@@ -107,6 +109,7 @@ def seen(
         for path in samples:
             watched.page.set_viewport_size({"width": 1280, "height": 844})
             status = watched.go(path)
+            watched.make_widget()
             watched.page.wait_for_timeout(150)  # what Material does after the load
             facts = watched.page.evaluate(FACTS)
             small = {}

@@ -48,6 +48,12 @@ def root(name: str) -> str:
     return f"[data-widget={name}]"
 
 
+def wait_for(page: Page, name: str) -> None:
+    """Scroll to a widget: it is made when it comes near the screen."""
+    page.locator(root(name)).scroll_into_view_if_needed()
+    page.wait_for_selector(f"{root(name)}.tp-live")
+
+
 def said(page: Page, name: str) -> str:
     return page.inner_text(f"{root(name)} .tp-said")
 
@@ -71,7 +77,7 @@ def name(request: pytest.FixtureRequest) -> str:
 @pytest.fixture(scope="module")
 def opened(name: str, lessons: Watched) -> Page:
     lessons.go(PAGES[name])
-    lessons.page.wait_for_selector(f"{root(name)}.tp-live")
+    wait_for(lessons.page, name)
     return lessons.page
 
 
@@ -160,7 +166,7 @@ def test_a_widget_can_be_linked_to_reset_and_shown(lessons: Watched, name: str) 
     page, chinese = lessons.page, list(PAGES).index(name) % 2
     query = "&".join(f"{name}.{key}={value}" for key, value in STATES[name].items())
     lessons.go(f"{'zh/' if chinese else ''}{PAGES[name]}?{query}#widget-{name}")
-    page.wait_for_selector(f"{root(name)}.tp-live")
+    wait_for(page, name)
     assert page.locator(f"{root(name)} :is(.tp-try, .tp-seen)").count() == 2
     filled = "name => document.querySelector(`[data-widget=${name}] .tp-said`)?.textContent"
     page.wait_for_function(filled, arg=name)
@@ -191,6 +197,7 @@ def test_an_emptied_text_and_a_mark_taken_away_are_kept_in_the_address(watch: Op
         ("bias", "input[type=checkbox]", "causal=0"),
     ):
         watched.go(PAGES[name])
+        wait_for(watched.page, name)
         control = watched.page.locator(f"{root(name)} {selector}").first
         control.uncheck() if name == "bias" else control.fill("")
         wanted = f"?{name}.{key}"
@@ -200,6 +207,7 @@ def test_an_emptied_text_and_a_mark_taken_away_are_kept_in_the_address(watch: Op
 def test_show_me_goes_step_by_step(watch: Open) -> None:
     watched = watch()
     watched.go(PAGES["lookup"])
+    wait_for(watched.page, "lookup")
     watched.page.click(f"{root('lookup')} .tp-show")
     seen = set()
     for _ in range(30):
@@ -211,6 +219,7 @@ def test_show_me_goes_step_by_step(watch: Open) -> None:
 def test_touch_drags_as_well(watch: Open) -> None:
     watched = watch(has_touch=True, viewport={"width": 390, "height": 844})
     watched.go(PAGES["tying"])
+    wait_for(watched.page, "tying")
     picture = watched.page.locator(f"{root('tying')} .tp-drag")
     picture.scroll_into_view_if_needed()
     before, box = said(watched.page, "tying"), picture.bounding_box()
@@ -225,15 +234,15 @@ def test_a_page_that_is_left_keeps_nothing_of_its_widget(watch: Open) -> None:
     watched = watch()
     page = watched.page
     watched.go(PAGES["rope"])
-    page.wait_for_selector(f"{root('rope')}.tp-live")
+    wait_for(page, "rope")
     for _ in range(3):
         left = page.query_selector(root("rope"))
         assert left
         page.click("a.md-footer__link--next")
-        page.wait_for_selector(f"{root('bias')}.tp-live")
+        wait_for(page, "bias")
         assert left.evaluate("root => [root.isConnected, root.childElementCount]") == [False, 0]
         page.go_back()
-        page.wait_for_selector(f"{root('rope')}.tp-live")
+        wait_for(page, "rope")
         assert page.locator(f"{root('rope')} .tp-stage").count() == 1
     page.locator(f"{root('rope')} input[type=range]").first.press("ArrowRight")
     page.wait_for_function("() => location.search.includes('rope.')")
@@ -249,7 +258,19 @@ def test_a_widget_waits_for_what_all_widgets_share(watch: Open) -> None:
         watched.page.click("a.md-footer__link--next")
     watched.page.wait_for_timeout(200)
     held.pop().fallback()
-    watched.page.wait_for_selector(f"{root('lookup')}.tp-live")
+    wait_for(watched.page, "lookup")
+
+
+def test_a_widget_far_from_the_screen_is_made_when_it_comes_near(watch: Open) -> None:
+    watched = watch()
+    watched.go(PAGES["rope"])
+    page, rope = watched.page, watched.page.locator(root("rope"))
+    box = rope.bounding_box()
+    assert box and box["y"] > 2 * 720
+    page.wait_for_timeout(300)
+    assert rope.locator(".tp-stage").count() == 0
+    page.evaluate("top => scrollTo(0, top)", box["y"] - 1.5 * 720)
+    rope.locator(".tp-stage").wait_for()
 
 
 def test_a_vocabulary_is_loaded_when_it_is_asked_for(watch: Open) -> None:
@@ -257,7 +278,7 @@ def test_a_vocabulary_is_loaded_when_it_is_asked_for(watch: Open) -> None:
     requests: list[str] = []
     watched.page.on("request", lambda request: requests.append(request.url))
     watched.go(PAGES["tokenizer"])
-    watched.page.wait_for_selector(f"{root('tokenizer')}.tp-live")
+    wait_for(watched.page, "tokenizer")
     watched.page.wait_for_timeout(300)
     assert not [url for url in requests if "widgets/data" in url]
     watched.page.click(".tp-load")
@@ -268,6 +289,7 @@ def test_a_vocabulary_is_loaded_when_it_is_asked_for(watch: Open) -> None:
 def test_pieces_of_a_character_stand_together(watch: Open) -> None:
     watched = watch()
     watched.go(f"{PAGES['tokenizer']}?tokenizer.kind=bytes&tokenizer.text=%F0%9F%98%80%E5%96%9C")
+    wait_for(watched.page, "tokenizer")
     watched.page.wait_for_selector(".tp-token")
     groups = watched.page.locator(".tp-tokens li")
     assert "�" not in watched.page.inner_text(".tp-tokens")
@@ -278,6 +300,7 @@ def test_pieces_of_a_character_stand_together(watch: Open) -> None:
 def test_widgets_work_from_the_file_system(watch: Open, site: Path) -> None:
     watched = watch(home=site.as_uri() + "/")
     watched.go(f"zh/{PAGES['tokenizer']}")
+    wait_for(watched.page, "tokenizer")
     watched.page.click(".tp-load")
     watched.page.wait_for_selector(".tp-token")
 

@@ -1,18 +1,19 @@
 // What is wider than its column scrolls by itself; a keyboard must be able to do that too. And
 // Material makes the copy button of each code block a landmark, which is noise to a screen reader.
+//
+// What is far from the screen is not laid out yet (text.css), and asking for its width would do it:
+// that is done when it comes near, or bit by bit while there is nothing else to do.
 (() => {
   const WIDE =
     ".md-typeset pre > code, .md-typeset__scrollwrap, .md-typeset table, .formula, .drawing, .tp-part";
 
-  function reach() {
-    /** @type {NodeListOf<HTMLElement>} */
-    const wide = document.querySelectorAll(WIDE);
-    for (const element of wide) {
-      // What is far from the screen is not laid out yet (text.css); asking for its width would do it.
-      if (element.checkVisibility?.({ contentVisibilityAuto: true }) === false) continue;
-      if (element.scrollWidth > element.clientWidth) element.tabIndex = 0;
-      else element.removeAttribute("tabindex");
-    }
+  /** @type {() => NodeListOf<HTMLElement>} */
+  const all = () => document.querySelectorAll(WIDE);
+
+  /** @param {HTMLElement} element */
+  function reach(element) {
+    if (element.scrollWidth > element.clientWidth) element.tabIndex = 0;
+    else element.removeAttribute("tabindex");
   }
 
   function hush() {
@@ -23,9 +24,19 @@
   function look() {
     cancelAnimationFrame(asked);
     asked = requestAnimationFrame(() => {
-      reach();
+      for (const element of all()) {
+        // A browser that does not know the question has all of them laid out.
+        if (element.checkVisibility?.({ contentVisibilityAuto: true }) ?? true) reach(element);
+      }
       hush();
     });
+  }
+
+  /** @param {HTMLElement[]} rest */
+  function lookOn([next, ...rest]) {
+    if (!next?.isConnected) return;
+    reach(next);
+    window.requestIdleCallback?.(() => lookOn(rest));
   }
 
   // A code block gets its button when it is seen.
@@ -35,7 +46,8 @@
   document$.subscribe(() => {
     requestAnimationFrame(() => {
       seen.disconnect();
-      for (const element of document.querySelectorAll(WIDE)) seen.observe(element);
+      for (const element of all()) seen.observe(element);
+      window.requestIdleCallback?.(() => lookOn([...all()]));
     });
   });
 })();

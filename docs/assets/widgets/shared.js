@@ -46,6 +46,19 @@
   /** @type {Map<HTMLElement, {place: Place, widget: Widget, draw: () => void}>} */
   const mounted = new Map();
 
+  /** @type {Map<Element, Widget>} */
+  const ahead = new Map(); // not yet near the screen
+
+  const near = new IntersectionObserver(
+    (entries) => {
+      for (const { target, isIntersecting } of entries) {
+        const widget = ahead.get(target);
+        if (widget && isIntersecting) mount(/** @type {HTMLElement} */ (target), widget);
+      }
+    },
+    { rootMargin: "100% 0%" },
+  );
+
   // Making elements
 
   /**
@@ -431,8 +444,9 @@
       button("reset", reset),
     );
     root.querySelector(".tp-seen")?.before(stage, said, buttons);
-    root.hidden = false;
     root.classList.add("tp-live");
+    near.unobserve(root);
+    ahead.delete(root);
     mounted.set(root, { place, widget, draw });
     draw();
   }
@@ -446,13 +460,20 @@
       root.replaceChildren();
       mounted.delete(root);
     }
+    for (const root of [...ahead.keys()].filter((root) => !root.isConnected)) {
+      near.unobserve(root);
+      ahead.delete(root);
+    }
   }
 
   /** @param {Widget} widget */
   function widget(widget) {
     kit.widgets[widget.name] = widget;
     for (const root of document.querySelectorAll(`[data-widget="${widget.name}"]`)) {
-      if (root instanceof HTMLElement && !mounted.has(root)) mount(root, widget);
+      if (!(root instanceof HTMLElement) || mounted.has(root)) continue;
+      root.hidden = false;
+      ahead.set(root, widget);
+      near.observe(root);
     }
   }
 
