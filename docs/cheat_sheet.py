@@ -96,7 +96,7 @@ buckets = t5_buckets(-distances, bidirectional=False).tolist()
 # |---|---|
 # | 查表，$e_t$ 是独热向量（one-hot） | $e_t W = W_t$ |
 # | BERT 的嵌入层 | $\mathrm{LayerNorm}(W_t + W^{seg} + W^{pos})$，$\epsilon = 10^{-12}$ |
-# | 层归一化（LayerNorm） | $\gamma \, (x - \mu) / \sqrt{\sigma^2 + \epsilon} + \beta$，均值 $\mu$，方差 $\sigma^2$ 除以 $D$ |
+# | 层归一化（LayerNorm） | $\gamma \, (x - \mu) / \sqrt{\sigma^2 + \epsilon} + \beta$，均值 $\mu$；方差 $\sigma^2$ 是离差平方和除以 $D$ |
 # | 正弦，第 $i$ 对 | $\sin(p \, \omega_i), \cos(p \, \omega_i)$，$\omega_i = 10000^{-2i/D}$ |
 # | RoPE，第 $i$ 对 | $(a, b) \to (a \cos \alpha - b \sin \alpha, \; a \sin \alpha + b \cos \alpha)$，$\alpha = p \cdot 10000^{-2i/d}$ |
 # | ALiBi（带线性偏置的注意力），第 $n$ 个头，$H$ 是 2 的幂 | 分数 $- m_n \, (p_q - p_k)$，$m_n = 2^{-8n/H}$，$n = 1 \dots H$ |

@@ -11,19 +11,19 @@
 #
 # | Thing | Who differs | How it shows |
 # |---|---|---|
-# | [Sinusoids: frequencies, order](#sinusoidal) | tensor2tensor, fairseq; transformers' Marian | a slow last pair; columns in two halves |
+# | [Sinusoids: frequencies, order](#sinusoidal) | tensor2tensor, fairseq; transformers' Marian | a slower last pair; sines in the first half, cosines in the second |
 # | [Sinusoids: first position, padding](#fairseq) | fairseq, M2M100 | the first token gets row 2; row 1 is zero |
 # | [Learned positions](#roberta) | RoBERTa and its kin | 514 rows serve 512 tokens; left padding shifts, with `inputs_embeds` |
 # | [RoPE: which features pair](#rope-layout) | Llama's own files, GPT-J; NeoX, transformers | no error, wrong scores |
-# | [RoPE on a part of a head](#partial-rotation) | NeoX; Gemma 4; DeepSeek-V3 | other features turn, at other speeds |
-# | [RoPE in bfloat16](#rope-bfloat16) | transformers after `.to(bfloat16)` | far positions get other angles |
+# | [RoPE on a part of a head](#partial-rotation) | NeoX; Gemma 4; DeepSeek-V3 | different features turn, at different speeds |
+# | [RoPE in bfloat16](#rope-bfloat16) | transformers after `.to(bfloat16)` | far positions get different angles |
 # | [YaRN's ramp](#yarn) | the paper; its code and transformers | the pairs in the middle are slowed differently |
-# | [Dynamic NTK](#dynamic-ntk) | transformers | a short text after a long one keeps the old frequencies |
-# | [RoPE on several axes](#axes) | Qwen2-VL; Qwen3-VL; Pixtral | height and width get other pairs |
-# | [ALiBi's slopes and bias](#alibi) | the paper; its code; Bloom, MPT; Falcon | other slopes at 12 heads; other raw scores; bias rounded to bfloat16 |
-# | [T5's buckets](#t5) | the original code; ports that round | one bucket unused; a few offsets in the next bucket |
+# | [Dynamic NTK](#dynamic-ntk) | transformers | after a longer text, a text as long as in training keeps its frequencies |
+# | [RoPE on several axes](#axes) | Qwen2-VL; Qwen3-VL; Pixtral | height and width get different pairs |
+# | [ALiBi's slopes and bias](#alibi) | the paper; its code; Bloom, MPT; Falcon | different slopes at 12 heads; different raw scores; bias computed in bfloat16 |
+# | [T5's buckets](#t5) | the original code; ports that round | one bucket unused; a few offsets in a neighboring bucket |
 # | [Shaw's clipping](#shaw) | Wav2Vec2-BERT | far to the left, near to the right |
-# | [Transformer-XL's sinusoid](#transformer-xl) | the paper; its code and XLNet | columns in two halves |
+# | [Transformer-XL's sinusoid](#transformer-xl) | the paper; its code and XLNet | sines in the first half, cosines in the second |
 # | [Tokenizers and Unicode](#unicode) | the library `tokenizers` | rare characters are not set apart |
 
 # %% [markdown] lang="zh"
@@ -31,11 +31,11 @@
 #
 # 两份实现挂着同一种位置编码（position encoding）的名字，算出的数却可能不同：论文、作者的代码和各个库在哪里分道扬镳，相差多少，都列在这里。
 #
-# 移植的代码复现不出原来的模型时，请翻到这一页。每一节都说明论文怎么写，作者的代码怎么做，各个库怎么做，`tokpos` 又选了哪一种。代码单元下面的结论，都在本次构建中实际运行得出；关于库和作者代码的其他说法，读自它们的源码。
+# 移植的代码复现不出原来的模型时，请翻到这一页。每一节都说明论文怎么写，作者的代码怎么做，各个库怎么做，`tokpos` 又选了哪一种。代码单元下面的结论，都在本次构建中实际运行得出；其他关于库和作者代码的说法，依据是它们的源码。
 #
 # | 对象 | 涉及谁 | 表现 |
 # |---|---|---|
-# | [正弦位置编码（sinusoidal）：频率与顺序](#sinusoidal) | tensor2tensor、fairseq；transformers 的 Marian | 最后一对维度偏慢；各列分成前后两半 |
+# | [正弦位置编码（sinusoidal）：频率与顺序](#sinusoidal) | tensor2tensor、fairseq；transformers 的 Marian | 最后一对维度更慢；正弦在前半，余弦在后半 |
 # | [正弦位置编码：起点与填充](#fairseq) | fairseq、M2M100 | 第一个词元（token）用第 2 行；第 1 行全是零 |
 # | [可学习的位置](#roberta) | RoBERTa 及其同类 | 514 行只够 512 个词元；用 `inputs_embeds` 时，左侧填充使位置错开 |
 # | [旋转位置编码（RoPE）：哪些维度配成一对](#rope-layout) | Llama 原版文件、GPT-J；NeoX、transformers | 不报错，但分数不对 |
@@ -44,10 +44,10 @@
 # | [YaRN 的过渡段](#yarn) | 论文；作者的代码和 transformers | 中间各对维度放慢的程度不同 |
 # | [动态 NTK](#dynamic-ntk) | transformers | 处理过长文本之后，短文本仍用旧频率 |
 # | [多个轴上的 RoPE](#axes) | Qwen2-VL；Qwen3-VL；Pixtral | 高和宽分到的维度不同 |
-# | [ALiBi（带线性偏置的注意力）的斜率与偏置](#alibi) | 论文；作者的代码；Bloom、MPT；Falcon | 12 个头时斜率不同；原始分数不同；偏置被舍入到 bfloat16 |
+# | [ALiBi（带线性偏置的注意力）的斜率与偏置](#alibi) | 论文；作者的代码；Bloom、MPT；Falcon | 12 个头时斜率不同；原始分数不同；偏置用 bfloat16 来算 |
 # | [T5 的桶](#t5) | 原来的代码；有舍入的移植 | 有一个桶从来不用；少数偏移落进隔壁的桶 |
 # | [Shaw 的截断](#shaw) | Wav2Vec2-BERT | 左边看得远，右边看得近 |
-# | [Transformer-XL 的正弦](#transformer-xl) | 论文；作者的代码和 XLNet | 各列分成前后两半 |
+# | [Transformer-XL 的正弦](#transformer-xl) | 论文；作者的代码和 XLNet | 正弦在前半，余弦在后半 |
 # | [分词器（tokenizer）与 Unicode](#unicode) | `tokenizers` 库 | 生僻字两边没有空格 |
 
 # %%
@@ -76,9 +76,9 @@ print("transformers", transformers.__version__, " tokenizers", tokenizers.__vers
 #   sine and cosine alternate.
 # - **Its code**, tensor2tensor (`get_timing_signal_1d`): pair $i$ turns by $10000^{-i/(D/2 - 1)}$,
 #   so that the last one reaches $10000^{-1}$ exactly. All sines come first, then all cosines.
-# - **Libraries**: fairseq took tensor2tensor's over, and with it M2M100 and Speech2Text; so did
-#   Marian itself, as its C++ source says. But transformers' Marian (`create_weight`) has the
-#   paper's frequencies in tensor2tensor's order.
+# - **Libraries**: fairseq adopted tensor2tensor's, and M2M100 and Speech2Text follow
+#   it; so does Marian itself, as its C++ source says. But transformers' Marian
+#   (`create_weight`) has the paper's frequencies in tensor2tensor's order.
 # - **tokpos** has each under its own name. [`tokpos.sinusoidal.SinusoidalEncoding`][] is the
 #   paper's, which the [lesson](lessons/sinusoidal.md#many-hands) explains;
 #   [`tokpos.sinusoidal_arrangements.ConcatenatedEncoding`][] is that of transformers' Marian, and
@@ -129,7 +129,7 @@ for other in (marian, m2m):
 # of M2M100 are each off by up to {{ gap(paper, marian):.2f }}.
 
 # %% [markdown] lang="zh" role="claim"
-# $D = 64$ 时，最后一对维度每步转过的角度，论文里是 {{ frequencies(64)[-1].item():.4e }}，tensor2tensor 里是 {{ tensor2tensor_frequencies(64)[-1].item():.4e }}。transformers 的 Marian 的表就是把论文的各列分成两半，相差不超过 6 × 10⁻⁸。如果按论文的列序去读，这张表和 M2M100 的表误差都能达到 {{ gap(paper, marian):.2f }}。
+# $D = 64$ 时，最后一对维度每步转过的角度，论文里是 {{ frequencies(64)[-1].item():.4e }}，tensor2tensor 里是 {{ tensor2tensor_frequencies(64)[-1].item():.4e }}。transformers 的 Marian 的表就是把论文的各列重排，正弦全放前半，余弦全放后半，相差不超过 6 × 10⁻⁸。如果按论文的列序去读，这张表和 M2M100 的表误差都能达到 {{ gap(paper, marian):.2f }}。
 
 # %% [markdown] lang="en"
 # Width and length of the tables agree, so no shape tells them apart. Look at row 0: `0, 1, 0, 1`
@@ -599,13 +599,13 @@ assert ratio.max() > 2 and 0.9 < ratio.min() < 1
 # - **Libraries**: in transformers $L_0$ is `max_position_embeddings`, and with a `factor` $f$
 #   it is $s = f L/L_0 - (f - 1)$, which for $f = 1$ is the formula above. transformers keeps the
 #   changed frequencies for later, shorter texts, and resets them only below $L_0$: at exactly
-#   $L_0$ the old ones stay.
+#   $L_0$ those of the long text stay.
 # - **tokpos** has the libraries' formula as a pure function of the length; nothing is remembered.
 
 # %% [markdown] lang="zh"
 # ## 动态 NTK：transformers 记住了长文本 {#dynamic-ntk}
 #
-# - **出处**是一篇帖子，不是论文。YaRN 第 3.3 节描述了它：每次前向传播都把底数乘以 $s^{d/(d-2)}$，其中 $s = \max(1, L/L_0)$，$d$ 是头的维度，$L$ 是文本长度，$L_0$ 是训练长度。
+# - **出处**是一篇帖子，不是论文。YaRN 第 3.3 节描述了它：每次前向传播都从原来的底数算起，按当时的文本长度乘以 $s^{d/(d-2)}$，其中 $s = \max(1, L/L_0)$，$d$ 是头的维度，$L$ 是文本长度，$L_0$ 是训练长度。
 # - **各个库**：在 transformers 里，$L_0$ 是 `max_position_embeddings`；它多了一个 `factor`，记作 $f$，取 $s = f L/L_0 - (f - 1)$，$f = 1$ 时两者相同。改过的频率会留给之后较短的文本，只有长度小于 $L_0$ 才复位：恰好等于 $L_0$ 时，用的仍是旧频率。
 # - **tokpos** 用的是库的公式，写成长度的纯函数，什么都不记。
 
@@ -731,10 +731,11 @@ assert gap(turned(dealt, image), theirs) < 3e-6
 # - **Its code** (`get_slopes`) keeps to that for powers of two alone. Otherwise it takes the slopes
 #   of the power below, then every second one of the power above: for 12 heads all of 8 heads, then
 #   numbers 1, 3, 5 and 7 of 16. There paper and code contradict each other.
-# - **Libraries**: Bloom adds slope times *key position* in place of minus slope times distance, MPT
-#   slope times the offset from the *last* key. In each row this adds only a constant, which
-#   softmax cancels: compare weights, not scores. Falcon rounds the bias to bfloat16, whatever
-#   the model's type, and its attention *layer* divides it by $\sqrt d$ together with the scores.
+# - **Libraries**: Bloom adds slope times *key position* in place of minus slope times
+#   distance, MPT slope times the offset from the *last* key. In each row this adds only
+#   a constant, which softmax cancels: compare weights, not scores. Falcon computes the
+#   bias in bfloat16, slopes and positions rounded as well, whatever the model's type,
+#   and its attention *layer* divides it by $\sqrt d$ together with the scores.
 # - **tokpos**: [`tokpos.alibi.alibi_slopes`][] is `get_slopes`; [`tokpos.alibi.Alibi`][] is the
 #   paper's bias in float32, outside the division.
 
@@ -743,7 +744,7 @@ assert gap(turned(dealt, image), theirs) < 3e-6
 #
 # - **论文**第 3 节：不论头数 $H$ 是多少，斜率都是一个等比数列，首项是 $2^{-8/H}$，公比也是这个数；偏置是负的斜率乘距离，在除以 $\sqrt d$ 之后相加（脚注 10）。
 # - **作者的代码**（`get_slopes`）只有头数是 2 的幂时才照此计算。其他头数，则先取不超过头数的最大的 2 的幂所对应的全部斜率，再从下一个 2 的幂的那一组里隔一个取一个，补足为止：12 个头先用 8 个头的全部斜率，再用 16 个头的第 1、3、5、7 个。在这里，论文与代码互相矛盾。
-# - **各个库**：Bloom 加的是斜率乘*键的位置*，MPT 加的是斜率乘相对*末尾*键的偏移。与论文相比，每一行都多一个常数，softmax 会把它消去：要比就比注意力权重，不要比分数。Falcon 不管模型是什么类型，都把偏置舍入到 bfloat16，它的注意力*层*还让偏置和分数一起除以 $\sqrt d$。
+# - **各个库**：Bloom 加的是斜率乘*键的位置*，MPT 加的是斜率乘相对*末尾*键的偏移。与论文相比，每一行都多一个常数，softmax 会把它消去：要比就比注意力权重，不要比分数。Falcon 不管模型是什么类型，都用 bfloat16 来算偏置，斜率和位置也先舍入，它的注意力*层*还让偏置和分数一起除以 $\sqrt d$。
 # - **tokpos**：[`tokpos.alibi.alibi_slopes`][] 就是 `get_slopes`；[`tokpos.alibi.Alibi`][] 是论文的偏置，用 float32，在除法之外。
 
 # %%
@@ -848,8 +849,9 @@ assert steepest.unique().numel() < 1000 and gap(rounded, exact) > 4
 #   hold one offset each. To the right of the query the bucket is 16 more than to the left. Offset
 #   0 counts as left, so bucket 16, "right, at distance 0", is never used and its row never
 #   trained.
-# - **Libraries**: transformers takes the logarithm in float32, whatever the model's type. A port
-#   that takes it in the model's own bfloat16 moves some offsets into the next bucket.
+# - **Libraries**: transformers takes the logarithm in float32, whatever the model's
+#   type. A port that takes it in the model's own bfloat16 moves some offsets into a
+#   neighboring bucket.
 # - **tokpos**: [`tokpos.t5.t5_buckets`][] takes no logarithm and compares whole numbers. With T5's
 #   32 buckets up to 128 it equals transformers at every offset.
 

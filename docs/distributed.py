@@ -155,14 +155,15 @@ assert not (looked_up(upper, 0, nobody) + looked_up(lower, 6, nobody)).any()
 # %% [markdown] lang="en"
 # ## The text, split by position {#sequence}
 #
-# A long text can be too much for one device. Then each process takes a piece of it. What is split
-# is the work on queries, MLP and head. Keys and values travel, and their positions with them: every
-# process gets all of a layer. Nothing in a piece says where it stood, so the positions are passed
-# along.
+# A long text can be too much for one device. Then each process takes a piece of it.
+# What is split is the work on queries, MLP and head. Keys and values travel, and their
+# positions with them: every process gets all keys and values of a layer. Nothing in a
+# piece says where it stood, so the positions are passed along.
 #
-# In a causal model late tokens see more keys than early ones; with a part of each kind both pieces
-# see equally many. That makes the work even only for a kernel that skips masked keys. Ours does
-# not: it computes the scores of all queries of a piece with all keys, and a mask takes some away.
+# In a causal model late tokens see more keys than early ones; with a part of each kind
+# both pieces see equally many. That balances the work only with a kernel that skips
+# masked keys. Ours does not: it computes the scores of all queries of a piece with all
+# keys, and a mask takes some away.
 #
 # Here are two pieces, one after the other, in one process. `exchange` is called with the keys and
 # values of the piece and returns those that it may look at. In the first round it stores them; in
@@ -244,11 +245,11 @@ for output, gradient, counted, alone in results.values():
     assert counted > 0.1 and alone > 0.1
 
 # %% [markdown] lang="en" role="claim"
-# With explicit positions and gathered keys and values, two pieces give the output of the whole text
-# to 10⁻¹² and the gradient of the keys' weights to 10⁻¹⁰ in float64, with
-# {{ len(encodings) - 1 }} encodings and with none. If the keys are gathered but each piece counts
-# its positions from 0, or if nothing is exchanged, every output is off: the causal mask needs the
-# positions too.
+# With explicit positions and gathered keys and values, two pieces give the output of
+# the whole text to 10⁻¹² and the gradient of the keys' weights to 10⁻¹⁰ in float64,
+# with {{ len(encodings) - 1 }} encodings and with none. If the keys are gathered but
+# each piece counts its positions from 0, or if nothing is exchanged, the output is off:
+# the causal mask needs the positions too.
 
 # %% [markdown] lang="zh" role="claim"
 # 明确给出位置，再把键和值合到一起，不论用这 {{ len(encodings) - 1 }} 种位置编码中的哪一种，还是不用编码，两份的输出都与整段文本的一致，在 float64 下误差不超过 10⁻¹²，键的权重的梯度误差不超过 10⁻¹⁰。如果合并了键，却在每一份里都从 0 数位置，或者互不交换，输出就全都不对：因果掩码也要用到位置。

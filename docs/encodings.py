@@ -58,7 +58,7 @@ class Written(TorchDispatchMode):
         mine = {a.untyped_storage().data_ptr() for a in args if isinstance(a, torch.Tensor)}
         for tensor in made if isinstance(made, (tuple, list)) else [made]:
             if isinstance(tensor, torch.Tensor) and tensor.untyped_storage().data_ptr() not in mine:
-                self.numbers += tensor.numel()
+                self.numbers += tensor.numel() * (2 if tensor.is_complex() else 1)
         return made
 
 
@@ -153,8 +153,8 @@ parameters, written = (
 # - **Parameters.** Parameters of one encoding. Some models share one encoding between all layers
 #   (T5). The papers of Shaw and Transformer-XL give each layer its own, except for
 #   Transformer-XL's $u$ and $v$, which all layers share.
-# - **Numbers written.** What the encoding writes for one sentence, in units of the sentence's own
-#   $S \cdot D$ numbers. What acts on the input is written once per model. The rest is counted for
+# - **Numbers written.** How many numbers its operations write to memory for one sentence, those in
+#   between included, in units of the sentence's own $S \cdot D$ numbers. What acts on the input is written once per model. The rest is counted for
 #   one layer; a model can share some of it between layers (RoPE's cosines and sines, T5's bias).
 # - **Sees.** All positions were moved by 7. If the output of the layer moved too, the encoding
 #   sees the place; if not, it sees only the offset between two tokens.
@@ -181,7 +181,7 @@ parameters, written = (
 #
 # - **作用处。**位置从哪扇门进来：词元向量、查询和键，还是注意力分数。
 # - **参数。**一份位置编码的参数量。有的模型各层共用一份（例如 T5），有的每层一份：Shaw 和 Transformer-XL 的论文里是每层一份，不过 Transformer-XL 的 $u$ 和 $v$ 各层共用。
-# - **写出的数。**处理一句话时，位置编码一共写出多少个数，以这句话本身的 $S \cdot D$ 个数为单位。作用于输入的，整个模型只写一次；其余的按一层算，各层可以共用的部分（例如 RoPE 的余弦和正弦、T5 的偏置），整个模型也可以只写一次。
+# - **写出的数。**处理一句话时，位置编码的各步运算一共往内存里写了多少个数，中间结果也算，以这句话本身的 $S \cdot D$ 个数为单位。作用于输入的，整个模型只写一次；其余的按一层算，各层可以共用的部分（例如 RoPE 的余弦和正弦、T5 的偏置），整个模型也可以只写一次。
 # - **看到的。**把所有位置都往后移 7。注意力层的输出变了，说明看到的是绝对位置；没变，说明只看到两个词元之间的偏移。
 # - **有无尽头。**位置 1,000,000 是否报错；报错的，写明一共有多少个位置。公式能算，不等于只用短文本训练过的模型也能用。
 # - **采用者。**发布时就用这种编码的模型。

@@ -109,9 +109,9 @@ road()
 # ## What is different here {#different}
 #
 # - **The numbers are computed.** Every result of ours, even a number in the middle of a
-#   sentence, comes from code that ran when the page was built. Measured times and
-#   the results of long trainings are kept with their script, versions and machine; numbers
-#   of others stand with their source.
+#   sentence, comes from code that ran when the page was built; only measured times and
+#   the results of long trainings are kept, with their script, versions and machine.
+#   Numbers of others stand with their source.
 # - **The claims are checked.** Where a page says "equal", an assertion stands behind it.
 #   If it fails, there is no page.
 # - **The model is real.** The lessons run a pretrained encoder and its tokenizer, and

@@ -1,12 +1,12 @@
 # %% [markdown] lang="en"
 # # Measured
 #
-# What the tables and position encodings of `tokpos` cost, compared with a yardstick, with their
-# targets and with other libraries. The numbers are from one run; the page names the machine and
-# every missed target.
+# What the tables and position encodings of `tokpos` cost, compared with a yardstick,
+# with their targets and with other libraries. Each table is from one run; the page
+# names the machine and every missed target.
 #
-# Times differ from machine to machine, so this page does not measure. It reads the result of a
-# script. Every time and every size of memory below comes from there.
+# Times differ from machine to machine, so this page does not measure. It reads the
+# results of scripts. Every time and every size of memory below comes from there.
 
 # %% [markdown] lang="zh"
 # # 实测
@@ -69,19 +69,19 @@ alibi_doubled = times_at_double("growth-alibi-length")["memory"]
 # The other libraries run in the same rounds, each called as its own models call it. For RoPE that
 # makes a difference: rotary-embedding-torch and x-transformers make cosines and sines at each call;
 # tokpos and transformers get them ready-made, and torchtune takes them from a table. The time of
-# tokpos including cosines and sines is given in its column as “angles included”. Smaller is better
-# throughout.
+# tokpos including cosines and sines is given in its column as “angles included”; where that is the smaller
+# number, the difference is noise. Smaller is better throughout.
 
 # %% [markdown] lang="zh"
 # ## 怎样测的 {#how}
 #
-# - **下限。**只是一把标尺，并不是绝对不能低于它：多半是把输入或结果复制一遍，只要不就地修改，这一步就免不了；否则是能完成核心工作的最朴素的 PyTorch 调用，这时倍数可能小于 1。每一行都写明各自的下限。
+# - **下限。**只是一把标尺，并不是绝对不能低于它：多半是把输入或结果复制一遍（只要不就地修改，这一步就免不了）；其余几行用的是能完成核心工作的最朴素的 PyTorch 调用，这时倍数可能小于 1。每一行都写明各自的下限。
 # - **倍数。**所花的时间除以同一轮里下限的时间。每一轮都以新的次序把同一行的各种做法全部运行一遍，机器上别的活动因此对大家影响相同。共 {{ min(rounds) }} 到 {{ max(rounds) }} 轮，取中位数；旁边的四分位数说明它有多可信。
 # - **时间。**单线程的 CPU 时间，等待不计入。可是其他进程繁忙时，缓存被挤占，时间仍可能变长。
 # - **峰值内存。**调用期间的内存峰值减去调用之前的内存，结果也算在内。测的是第二次调用，免得把只做一次的准备算进去；另用一个进程来测，它把释放的内存立刻还给系统。
 # - **误差。**与 float64 下的公式相比，最大的差。bfloat16 的结果必须舍入，所以只计舍入之外的部分。
 #
-# 其他库在同样的各轮中运行，各按自己的模型调用它们的方式来调用。调用方式不同，对旋转位置编码（RoPE）的结果有影响：rotary-embedding-torch 和 x-transformers 每次调用都要算余弦和正弦；tokpos 和 transformers 用的是事先算好的，torchtune 则从表里取。tokpos 若把余弦和正弦也算上，耗时写在它那一列的“连角度一起算”后面。所有数字都是越小越好。
+# 其他库也在这几轮里运行；调用方式照各库自己模型里的用法。调用方式不同，对旋转位置编码（RoPE）的结果有影响：rotary-embedding-torch 和 x-transformers 每次调用都要算余弦和正弦；tokpos 和 transformers 用的是事先算好的，torchtune 则从表里取。tokpos 若把余弦和正弦也算上，耗时写在它那一列的“连角度一起算”后面。所有数字都是越小越好。
 
 # %% [markdown] lang="en"
 # ## Rotary positions {#rope}
@@ -282,7 +282,7 @@ for curve in curves:
 # it up.
 
 # %% [markdown] lang="zh"
-# 换成翻倍来说，按拟合的直线：词表大一倍，查表的时间变为 {{ lookup_doubled[0]:.2f }} 倍，独热乘积变为 {{ lookup_doubled[-1]:.2f }} 倍。文本长一倍，带 ALiBi 的注意力的峰值内存变为 {{ alibi_doubled[0]:.2f }} 倍；如果给每个头都造一个矩阵，则变为 {{ alibi_doubled[-1]:.2f }} 倍。
+# 按拟合的直线，大小翻倍时：词表大一倍，查表的时间变为 {{ lookup_doubled[0]:.2f }} 倍，独热乘积变为 {{ lookup_doubled[-1]:.2f }} 倍。文本长一倍，带 ALiBi 的注意力的峰值内存变为 {{ alibi_doubled[0]:.2f }} 倍；如果给每个头都造一个矩阵，则变为 {{ alibi_doubled[-1]:.2f }} 倍。
 #
 # 在几种大小上拟合，得到的是概括，不是定律。规模小时，启动调用的开销可能占了大头，使指数偏低；数据大到缓存装不下时，指数又可能偏高。
 
@@ -291,12 +291,13 @@ for curve in curves:
 #
 # The pages run their code, so building them costs time too. The yardsticks: plain MkDocs with the
 # same pages as finished Markdown without drawings, and mkdocs-jupyter, which runs each notebook once for each language.
-# A value is a ratio of wall times unless it has a unit.
+# The first three rows are ratios of wall times; the row of the exponent and that of the lessons say
+# themselves what they are.
 
 # %% [markdown] lang="zh"
 # ## 构建本站 {#site}
 #
-# 页面要运行代码，所以构建也要花时间。标尺有两把：单纯用 MkDocs 构建同样的页面，用的是现成的、不含图的 Markdown；用 mkdocs-jupyter，每种语言都把 notebook 运行一遍。没有单位的数都是实际时间之比。
+# 页面要运行代码，所以构建也要花时间。标尺有两把：单纯用 MkDocs 构建同样的页面，用的是现成的、不含图的 Markdown；用 mkdocs-jupyter，每种语言都把 notebook 运行一遍。前三行是实际时间之比；指数和课数两行，项目里已经写明。
 
 # %% hide=true
 site = load("site")
@@ -315,14 +316,15 @@ growth_of_cost(site, "time")
 # %% check=true
 for target in site.data["targets"]:
     assert target["missed"] == (target["value"] > target["most"]), target["name"]
-assert site.data["growth"]["executed"] == [1] * len(site.data["growth"]["sizes"])
+sizes = site.data["growth"]["sizes"]
+assert site.data["growth"]["executed"] == [1] * len(sizes)
 
 # %% [markdown] lang="en" role="claim"
 # What is marked as missed is above its bound, and nothing else is. One edited cell ran one lesson
-# again in courses of {{ site.data["growth"]["sizes"] }} lessons.
+# again in courses of {{ sizes[0] }}, {{ sizes[1] }} and {{ sizes[2] }} lessons.
 
 # %% [markdown] lang="zh" role="claim"
-# 标为未达到的，都超过了上限；其余都没有超过。课数为 {{ site.data["growth"]["sizes"] }} 时，改一个单元都只重新运行一课。
+# 标为未达到的，都超过了上限；其余都没有超过。课数为 {{ sizes[0] }}、{{ sizes[1] }}、{{ sizes[2] }} 时，改一个单元都只重新运行一课。
 
 # %% [markdown] lang="en"
 # ## Versions, machine, date {#run}

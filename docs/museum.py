@@ -77,7 +77,7 @@
 # |---|---|---|
 # | [A padding row that is not zero](faults/padding_row.md) | a mean that depends on the padding | [pytorch/pytorch#6411](https://github.com/pytorch/pytorch/issues/6411) |
 # | [Adam and rows that are not in the batch](faults/adam_moves_rows.md) | rows move without a gradient | [pytorch/pytorch#18404](https://github.com/pytorch/pytorch/issues/18404) |
-# | [Rows frozen by a zero gradient](faults/frozen_rows.md) | they decay towards zero | [huggingface/diffusers#1009](https://github.com/huggingface/diffusers/issues/1009) |
+# | [Rows frozen by a zero gradient](faults/frozen_rows.md) | they decay toward zero | [huggingface/diffusers#1009](https://github.com/huggingface/diffusers/issues/1009) |
 # | [Loading with `assign=True`](faults/lost_tie.md) | logits of the old head | [pytorch/pytorch#188346](https://github.com/pytorch/pytorch/issues/188346) |
 # | [A deep copy of two parameters over one storage](faults/deepcopy.md) | two matrices in place of one | [pytorch/pytorch#79788](https://github.com/pytorch/pytorch/issues/79788) |
 
@@ -126,7 +126,7 @@
 # | 错误 | 实际得到的 | 在哪里报告 |
 # |---|---|---|
 # | [指数里的 2 乘了两次](faults/factor_two.md) | 两个角度的正弦和余弦 | [SamLynnEvans/Transformer#25](https://github.com/SamLynnEvans/Transformer/issues/25) |
-# | [该加括号的地方用了 `//`](faults/floor_division.md) | 一动不动的数对 | [zju3dv/LoFTR#41](https://github.com/zju3dv/LoFTR/issues/41) |
+# | [`//` 少了一对括号](faults/floor_division.md) | 一动不动的数对 | [zju3dv/LoFTR#41](https://github.com/zju3dv/LoFTR/issues/41) |
 
 # %% [markdown] lang="en"
 # ## RoPE and decoding {#rope}
@@ -161,7 +161,7 @@
 # |---|---|---|
 # | [ALiBi with twelve heads](faults/alibi_slopes.md) | slopes of another series | [ml-explore/mlx#343](https://github.com/ml-explore/mlx/issues/343) |
 # | [T5's offset, query minus key](faults/t5_direction.md) | all of the past in one bucket | [dmlc/gluon-nlp#1470](https://github.com/dmlc/gluon-nlp/pull/1470) |
-# | [Transformer-XL's shift, wrong row dropped](faults/xl_shift.md) | scores of other distances | [labmlai/annotated_deep_learning_paper_implementations#185](https://github.com/labmlai/annotated_deep_learning_paper_implementations/issues/185) |
+# | [Transformer-XL's shift, wrong row dropped](faults/xl_shift.md) | scores of other queries | [labmlai/annotated_deep_learning_paper_implementations#185](https://github.com/labmlai/annotated_deep_learning_paper_implementations/issues/185) |
 
 # %% [markdown] lang="zh"
 # ## 相对位置 {#relative}
@@ -170,7 +170,7 @@
 # |---|---|---|
 # | [十二个注意力头的 ALiBi（带线性偏置的注意力）](faults/alibi_slopes.md) | 另一个数列的斜率 | [ml-explore/mlx#343](https://github.com/ml-explore/mlx/issues/343) |
 # | [T5 的偏移用查询减键](faults/t5_direction.md) | 过去的位置全落进一个桶 | [dmlc/gluon-nlp#1470](https://github.com/dmlc/gluon-nlp/pull/1470) |
-# | [Transformer-XL 的移位丢错了行](faults/xl_shift.md) | 别的距离的分数 | [labmlai/annotated_deep_learning_paper_implementations#185](https://github.com/labmlai/annotated_deep_learning_paper_implementations/issues/185) |
+# | [Transformer-XL 的移位丢错了行](faults/xl_shift.md) | 别的查询的分数 | [labmlai/annotated_deep_learning_paper_implementations#185](https://github.com/labmlai/annotated_deep_learning_paper_implementations/issues/185) |
 
 # %% hide=true
 import re

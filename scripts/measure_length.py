@@ -13,7 +13,7 @@ from itertools import product
 import torch
 
 from scripts.beside import cores
-from tokpos.length import ENCODINGS, TASKS, TESTED, TRAINED, losses, train
+from tokpos.length import ENCODINGS, RATE, STEPS, TASKS, TESTED, TRAINED, losses, train
 from tokpos.results import record
 
 SEEDS = (0, 1, 2)
@@ -39,6 +39,8 @@ def main() -> None:
     torch.set_num_threads(1)
     data = {
         "what": "mean loss in nats between the edges, for each seed",
+        "steps": STEPS,
+        "rate": RATE,
         "trained": TRAINED,
         "tested": TESTED,
         "edges": EDGES,

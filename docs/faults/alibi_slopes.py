@@ -2,17 +2,16 @@
 # # ALiBi's slopes for twelve heads
 #
 # For 8 heads the slopes are 1/2, 1/4 and so on to 1/256, and the paper gives $2^{-8h/n}$
-# for any number $n$ of heads. But the authors' code uses that for powers of two only, and
-# their [rule for other numbers](../differences.md#alibi) differs.
-# [ml-explore/mlx#343](https://github.com/ml-explore/mlx/issues/343) found a library that
-# used $2^{-8h/n}$ for all;
-# [ml-explore/mlx#3071](https://github.com/ml-explore/mlx/pull/3071) replaced it with the
-# authors' rule.
+# for any number $n$ of heads. But the authors' code uses that for powers of two only,
+# and their [rule for other numbers](../differences.md#alibi) differs.
+# [ml-explore/mlx#343](https://github.com/ml-explore/mlx/issues/343) found that MLX used
+# $2^{-8h/n}$ for all; [ml-explore/mlx#3071](https://github.com/ml-explore/mlx/pull/3071)
+# replaced it with the authors' rule.
 
 # %% [markdown] lang="zh"
 # # 十二个注意力头的 ALiBi 斜率
 #
-# 8 个注意力头时，ALiBi（带线性偏置的注意力）的斜率是 1/2、1/4，一直到 1/256；论文对任何头数 $n$ 都写作 $2^{-8h/n}$。可是作者的代码只在头数是 2 的幂时才这样算，[其他头数另有规则](../differences.md#alibi)。[ml-explore/mlx#343](https://github.com/ml-explore/mlx/issues/343) 发现有个库处处都用 $2^{-8h/n}$，[ml-explore/mlx#3071](https://github.com/ml-explore/mlx/pull/3071) 换成了作者的规则。
+# 8 个注意力头时，ALiBi（带线性偏置的注意力）的斜率是 1/2、1/4，一直到 1/256；论文对任何头数 $n$ 都写作 $2^{-8h/n}$。可是作者的代码只在头数是 2 的幂时才这样算，[其他头数另有规则](../differences.md#alibi)。[ml-explore/mlx#343](https://github.com/ml-explore/mlx/issues/343) 发现 MLX 处处都用 $2^{-8h/n}$，[ml-explore/mlx#3071](https://github.com/ml-explore/mlx/pull/3071) 换成了作者的规则。
 
 # %% [markdown] lang="en"
 # The authors' rule: take all slopes for the next lower power of two, here 8. Fill up with
@@ -95,8 +94,8 @@ assert wrong == 12 and min(powers(12)) == min(filled_up(12))
 assert filled_up(6) == [0.25, 0.0625, 0.015625, 0.00390625, 0.5, 0.125]
 
 # %% [markdown] lang="en" role="claim"
-# With 8 heads both rules agree. With 12, every one of the {{ wrong }} slopes differs from that
-# of the same head by the authors' rule.
+# With 8 heads both rules agree. With 12, every one of the {{ wrong }} slopes differs
+# from the one that the authors' rule gives the same head.
 
 # %% [markdown] lang="zh" role="claim"
 # 8 个头时，两种规则一致。12 个头时，逐个头比较，{{ wrong }} 个斜率没有一个与作者的规则相同。

@@ -4,8 +4,8 @@
 # A model in bfloat16 may compute its RoPE tables in bfloat16 too, or round the
 # frequencies when its type is changed. Position times frequency is a large number, and
 # its rounding error can be several radians:
-# [EleutherAI/gpt-neox#1003](https://github.com/EleutherAI/gpt-neox/issues/1003)
-# measured it,
+# [EleutherAI/gpt-neox#1003](https://github.com/EleutherAI/gpt-neox/issues/1003) measured
+# it in float16,
 # [huggingface/transformers#25681](https://github.com/huggingface/transformers/issues/25681)
 # and
 # [huggingface/transformers#29496](https://github.com/huggingface/transformers/issues/29496)
@@ -14,7 +14,7 @@
 # %% [markdown] lang="zh"
 # # 用 bfloat16 算角度
 #
-# bfloat16 的模型，可能连 RoPE 的表也用 bfloat16 来算，或者在转换类型时把频率一起舍入了。位置乘频率是个很大的数，它的舍入误差可以有好几弧度：[EleutherAI/gpt-neox#1003](https://github.com/EleutherAI/gpt-neox/issues/1003) 量出了误差，[huggingface/transformers#25681](https://github.com/huggingface/transformers/issues/25681) 和 [huggingface/transformers#29496](https://github.com/huggingface/transformers/issues/29496) 分别在 Llama 和 Mistral 里碰到了它。
+# bfloat16 的模型，可能连 RoPE 的表也用 bfloat16 来算，或者在转换类型时把频率一起舍入了。位置乘频率是个很大的数，它的舍入误差可以有好几弧度：[EleutherAI/gpt-neox#1003](https://github.com/EleutherAI/gpt-neox/issues/1003) 在 float16 下量出了误差，[huggingface/transformers#25681](https://github.com/huggingface/transformers/issues/25681) 和 [huggingface/transformers#29496](https://github.com/huggingface/transformers/issues/29496) 分别在 Llama 和 Mistral 里碰到了它。
 
 # %% [markdown] lang="en"
 # Two neighboring positions are enough: bfloat16 has 8 significant bits, and 257 needs
@@ -112,9 +112,9 @@ angle = far.bfloat16()[:, None] * frequencies(64).bfloat16()
 assert (angle.cos().square() + angle.sin().square() - 1).abs().max() < 0.02
 
 # %% [markdown] lang="en" role="claim"
-# Rounded once at the end, the table is right to {{ worst(rounded_table):.4f }}. With
-# angles in bfloat16 the worst cosine is off by {{ worst(half_angles(far, 64)):.2f }},
-# and positions 256 and 257 are the same.
+# Rounded once at the end, the table is right to within {{ worst(rounded_table):.4f }}.
+# With angles in bfloat16 the worst cosine is off by
+# {{ worst(half_angles(far, 64)):.2f }}, and positions 256 and 257 are the same.
 
 # %% [markdown] lang="zh" role="claim"
 # 只在最后舍入一次，表的误差是 {{ worst(rounded_table):.4f }}。用 bfloat16 算角度，余弦最多差 {{ worst(half_angles(far, 64)):.2f }}，而且位置 256 和 257 成了同一个。

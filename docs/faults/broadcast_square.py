@@ -86,8 +86,8 @@ assert not torch.equal(rows[0], rows[1]) and torch.equal(rows[:, 0], rows[:, 1])
 
 # %% [markdown] lang="en" role="claim"
 # A single sample comes out as {{ list(mixed(torch.zeros(1, 3, 4)).shape) }} from the
-# wrong way. With three samples of three tokens its shape is right and its values are
-# those of the sample's number.
+# wrong way. With three samples of three tokens the shape is right, but every token gets
+# the row of its sample's number.
 
 # %% [markdown] lang="zh" role="claim"
 # 错误的做法把一个样本变成了 {{ list(mixed(torch.zeros(1, 3, 4)).shape) }}。三个样本、每个三个词元时，形状对了，值却是按样本编号取的。

@@ -1,17 +1,17 @@
 # %% [markdown] lang="en"
 # # Each new token is rotated like the first
 #
-# With a KV cache a model computes one new token at a time. If its positions are
-# `arange` over the length of the input, each new token stands at position 0:
+# With a KV cache a model computes one new token at a time. If its positions are `arange`
+# over the length of the input, each new token stands at position 0:
 # [Blaizzy/mlx-vlm#1983](https://github.com/Blaizzy/mlx-vlm/issues/1983). Code that
 # stores its cosines and sines by length alone, whatever position the input starts at,
-# has the same effect:
+# has a like effect, as every later step gets the angles of the first one:
 # [lucidrains/rotary-embedding-torch#11](https://github.com/lucidrains/rotary-embedding-torch/issues/11).
 
 # %% [markdown] lang="zh"
 # # 每个新词元都按第一个位置旋转
 #
-# 有了 KV 缓存，模型每次只算一个词元（token）。如果位置是按输入长度用 `arange` 数出来的，每个新词元就都站在位置 0：[Blaizzy/mlx-vlm#1983](https://github.com/Blaizzy/mlx-vlm/issues/1983)。另一种来路结果相同：把旋转用的余弦和正弦存起来时，只按长度区分，不管从哪个位置开始：[lucidrains/rotary-embedding-torch#11](https://github.com/lucidrains/rotary-embedding-torch/issues/11)。
+# 有了 KV 缓存，模型每次只算一个词元（token）。如果位置是按输入长度用 `arange` 数出来的，每个新词元就都站在位置 0：[Blaizzy/mlx-vlm#1983](https://github.com/Blaizzy/mlx-vlm/issues/1983)。另一种错误与它相像：存旋转用的余弦和正弦时，只按长度区分，不管从哪个位置开始，于是后面每一步拿到的都是第一步的角度：[lucidrains/rotary-embedding-torch#11](https://github.com/lucidrains/rotary-embedding-torch/issues/11)。
 
 # %%
 import torch

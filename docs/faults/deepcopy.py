@@ -1,5 +1,5 @@
 # %% [markdown] lang="en"
-# # A deep copy separates what shared its numbers
+# # A deep copy separates parameters that shared their storage
 #
 # `copy.deepcopy` keeps two names of one parameter together. But two parameters over one
 # storage become two storages:
@@ -69,7 +69,7 @@ print("wrong:", round(written_and_read(wrong), 4))
 # %% [markdown] lang="zh"
 # ## 为什么没有报错 {#silent}
 #
-# 拷贝之前，错误的模型两边的数也总是相同，哪怕测试时从一边写、从另一边读，也看不出差别。刚拷贝出来，数也都一样，只是存了两份。只有数参数才看得出来：错误的模型从一开始就有两个，交给优化器的也是两个。
+# 拷贝之前，错误的模型两边的数也总是相同，哪怕测试时从一边写、从另一边读，也看不出差别。刚拷贝出来，数也都一样，只是存了两份。要数一数参数的个数，或者问两边是不是同一个参数，才看得出来：错误的模型从一开始就有两个，交给优化器的也是两个。
 
 # %% [markdown] lang="en"
 # ## The test that catches it {#test}

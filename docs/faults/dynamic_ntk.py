@@ -13,7 +13,7 @@
 # %% [markdown] lang="zh"
 # # 动态 NTK 记住了最长的输入
 #
-# 输入比训练时长，动态 NTK 就把底数调大。如果模块一直留着调大的底数，下一个短输入的结果就和以前不同：[huggingface/transformers#25306](https://github.com/huggingface/transformers/issues/25306) 把同一个问题问了两遍，中间插了一段长文本，两次答案不一样。几年之后，[huggingface/transformers#46624](https://github.com/huggingface/transformers/pull/46624) 又修好了一个类似的错误。如今的 transformers 仍会留着调大的底数，不过[短于训练长度时会复位](../differences.md#dynamic-ntk)；下面的模块则从不复位。
+# 输入一旦长过训练长度，动态 NTK 就把底数调大。如果模块一直留着调大的底数，下一个短输入的结果就和以前不同：[huggingface/transformers#25306](https://github.com/huggingface/transformers/issues/25306) 把同一个问题问了两遍，中间插了一段长文本，两次答案不一样。几年之后，[huggingface/transformers#46624](https://github.com/huggingface/transformers/pull/46624) 又修好了一个类似的错误。如今的 transformers 仍会留着调大的底数，不过[短于训练长度时会复位](../differences.md#dynamic-ntk)；下面的模块则从不复位。
 
 # %% [markdown] lang="en"
 # A head of width 8, trained to length 16, factor 2; inputs of length 16, 64 and 16

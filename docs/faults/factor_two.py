@@ -4,7 +4,7 @@
 # In $\sin(p / 10000^{2i/D})$ the letter $i$ counts pairs. In code a loop often counts
 # columns, 0, 2, 4, and then the factor 2 is in it already.
 # [SamLynnEvans/Transformer#25](https://github.com/SamLynnEvans/Transformer/issues/25)
-# doubles it again and gives the cosine an exponent of its own;
+# reports code that doubles it again and gives the cosine an exponent of its own;
 # [jadore801120/attention-is-all-you-need-pytorch#32](https://github.com/jadore801120/attention-is-all-you-need-pytorch/issues/32)
 # and [Kyubyong/transformer#38](https://github.com/Kyubyong/transformer/issues/38) are
 # close relatives.
@@ -12,7 +12,7 @@
 # %% [markdown] lang="zh"
 # # 指数里的 2 乘了两次
 #
-# 在 $\sin(p / 10000^{2i/D})$ 里，$i$ 数的是数对。代码里的循环却常常按列来数：0、2、4，这时 2 已经乘进去了。[SamLynnEvans/Transformer#25](https://github.com/SamLynnEvans/Transformer/issues/25) 又乘了一遍，余弦还另用一个指数；[jadore801120/attention-is-all-you-need-pytorch#32](https://github.com/jadore801120/attention-is-all-you-need-pytorch/issues/32) 和 [Kyubyong/transformer#38](https://github.com/Kyubyong/transformer/issues/38) 与它类似。
+# 在 $\sin(p / 10000^{2i/D})$ 里，$i$ 数的是数对。代码里的循环却常常按列来数：0、2、4，这时 2 已经乘进去了。[SamLynnEvans/Transformer#25](https://github.com/SamLynnEvans/Transformer/issues/25) 报告的代码又乘了一遍，余弦还另用一个指数；[jadore801120/attention-is-all-you-need-pytorch#32](https://github.com/jadore801120/attention-is-all-you-need-pytorch/issues/32) 和 [Kyubyong/transformer#38](https://github.com/Kyubyong/transformer/issues/38) 与它类似。
 
 # %% [markdown] lang="en"
 # Width 4 and position 1 are enough.

@@ -44,14 +44,15 @@ print(dead, "of", len(wrong), "cosines are 1 up to position 100, in float32")
 # %% [markdown] lang="en"
 # ## Why it is silent {#silent}
 #
-# The sine and cosine columns of one frequency are a pair. The first pair is right, and the table has
-# the right shape and range. The slow pairs stand still; in a right table the slowest nearly do so
-# too, near position 0. The fast pairs were enough: the published model worked with them.
+# The sine and cosine columns of one frequency are a pair. The first pair is right, and
+# the table has the right shape and range. The slow pairs hardly move; in a right table
+# the slowest nearly do so too, near position 0. The fast pairs were enough: the
+# published model worked with them.
 
 # %% [markdown] lang="zh"
 # ## 为什么没有报错 {#silent}
 #
-# 表里同一个频率的正弦列和余弦列是一对。第一对没有错，表的形状和数值范围也都对。频率低的几对不随位置变化；在正确的表里，频率最低的几对在开头几个位置也几乎不变，所以看不出来。剩下频率高的几对已经够用：公开发布的模型靠它们就能工作。
+# 表里同一个频率的正弦列和余弦列是一对。第一对没有错，表的形状和数值范围也都对。频率低的那些对几乎不随位置变化；在正确的表里，频率最低的几对在开头几个位置也几乎不变，所以看不出来。剩下频率高的几对已经够用：公开发布的模型靠它们就能工作。
 
 # %% [markdown] lang="en"
 # ## The test that catches it {#test}

@@ -1,5 +1,5 @@
 # %% [markdown] lang="en"
-# # Rows frozen by a zero gradient decay towards zero
+# # Rows frozen by a zero gradient decay toward zero
 #
 # A training script for a single new word was meant to freeze all other rows of the
 # table. It set their gradients to zero before each step. But the optimizer was AdamW,

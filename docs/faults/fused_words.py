@@ -87,7 +87,7 @@ assert tokens(without_controls("one\nline")) == ["one", "##line"]
 # {{ len(tokens(without_controls("note\nbook"))) }}.
 
 # %% [markdown] lang="zh" role="claim"
-# 按正确的做法，三种字符都切出 {{ len(tokens("note\nbook")) }} 个词元，与空格一样；把换行当控制字符删掉，就只剩 {{ len(tokens(without_controls("note\nbook"))) }} 个。
+# 按正确的做法，不论用三种字符中的哪一种隔开，都切出 {{ len(tokens("note\nbook")) }} 个词元，与用空格一样；把换行当控制字符删掉，就只剩 {{ len(tokens(without_controls("note\nbook"))) }} 个。
 
 # %% [markdown] lang="en"
 # Lesson: [Tokens and IDs](../lessons/tokens.md). Reference:

@@ -43,7 +43,7 @@ left_padding()
 # token the other: see [RoPE](../lessons/rope.md#left-padding).
 
 # %% [markdown] lang="zh"
-# 后果如何，要看用的是哪种位置编码（position encoding）。加到输入上的编码，所有位置一起平移，词元（token）之间的分数就变了；而旋转位置编码（RoPE）只看位置之差，整体平移没有影响；只有提示词和后面的词元数法不一致时，才会出错，见 [RoPE](../lessons/rope.md#left-padding)。
+# 后果如何，要看用的是哪种位置编码（position encoding）。加到输入上的编码，所有位置一起平移，词元（token）之间的分数就变了；而旋转位置编码（RoPE）只看位置之差，整体平移只带来舍入误差，GPT-NeoX 用的就是它；只有提示词和后面的词元数法不一致时，才会出错，见 [RoPE](../lessons/rope.md#left-padding)。
 
 # %%
 from tokpos import frequencies, rotate, rotation

@@ -1,18 +1,19 @@
 # %% [markdown] lang="en"
 # # A vocabulary renumbered at every restart
 #
-# A course notebook collected its words in a Python set, and the order of a set of strings
-# changes with each start of Python, which hashes them anew. So every restart numbered the
-# vocabulary differently:
+# A course notebook collected its words in a Python set, and the order of a set of
+# strings changes with each start of Python, which hashes them anew. So every restart
+# numbered the vocabulary differently:
 # [yandexdataschool/Practical_RL#383](https://github.com/yandexdataschool/Practical_RL/pull/383).
-# [ufal/neuralmonkey#719](https://github.com/ufal/neuralmonkey/pull/719) is milder: only
-# words of equal frequency changed places. Its author names the consequence: without its
+# [ufal/neuralmonkey#719](https://github.com/ufal/neuralmonkey/pull/719) is milder:
+# chance decided only between words of equal frequency, but where the list was cut off
+# it also decided which of them got in. Its author names the consequence: without its
 # saved vocabulary, a trained model can be useless.
 
 # %% [markdown] lang="zh"
 # # 每次重启，词表都重新编号
 #
-# 一门课程的 notebook 用 Python 的集合来收集词，而字符串的集合，顺序在每次启动 Python 时都会变，因为哈希值换了。所以每次重启，词表（vocabulary）的编号都不一样：[yandexdataschool/Practical_RL#383](https://github.com/yandexdataschool/Practical_RL/pull/383)。[ufal/neuralmonkey#719](https://github.com/ufal/neuralmonkey/pull/719) 里的情形轻一些：只有频率相同的词会换位置。提交者也点明了后果：如果没有保存词表，训练好的模型可能就没用了。
+# 一门课程的 notebook 用 Python 的集合来收集词，而字符串的集合，顺序在每次启动 Python 时都会变，因为哈希值换了。所以每次重启，词表（vocabulary）的编号都不一样：[yandexdataschool/Practical_RL#383](https://github.com/yandexdataschool/Practical_RL/pull/383)。[ufal/neuralmonkey#719](https://github.com/ufal/neuralmonkey/pull/719) 里的情形轻一些：只有频率相同的词次序随机，不过在词表截断的地方，谁留谁去也就每次不同。提交者也点明了后果：如果没有保存词表，训练好的模型可能就没用了。
 
 # %% [markdown] lang="en"
 # Six words and a table with one row for each. The row of a word holds the number that

@@ -75,7 +75,7 @@ for name, segment_ids in (("wrong", wrong), ("right", right)):
 # %% [markdown] lang="zh"
 # ## 能抓住它的测试 {#test}
 #
-# 类型 ID 的个数必须与词元 ID 相同，其中 1 的个数必须等于第二段文本的词元数（它的 `[SEP]` 也算在内）。
+# 类型 ID 必须与词元 ID 一样多，其中 1 的个数必须等于第二段文本的词元数（它的 `[SEP]` 也算在内）。
 
 
 # %%

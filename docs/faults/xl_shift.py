@@ -2,16 +2,19 @@
 # # Transformer-XL's shift drops the wrong row
 #
 # Transformer-XL computes its scores by distance and then moves each row to its place
-# with a trick: put zeros in front, read in another shape, drop the first row. An
-# annotated implementation dropped the last one:
+# with a trick: put zeros in front, read in another shape, drop the first row. Others put
+# the zeros behind and drop the last row, and one form looks wrong beside the other:
 # [labmlai/annotated_deep_learning_paper_implementations#185](https://github.com/labmlai/annotated_deep_learning_paper_implementations/issues/185).
-# In [sooftware/conformer#30](https://github.com/sooftware/conformer/issues/30) someone
-# asks how the right one works; it is not easy to see.
+# What is wrong is a mixture: zeros in front, and the last row dropped. And in the right
+# form, too, what stands above the diagonal means nothing. Encoders for speech, which have
+# no causal mask to remove it, used it nevertheless:
+# [espnet/espnet#2684](https://github.com/espnet/espnet/issues/2684) and
+# [ZhengkunTian/OpenTransformer#25](https://github.com/ZhengkunTian/OpenTransformer/issues/25).
 
 # %% [markdown] lang="zh"
 # # Transformer-XL 的移位丢错了一行
 #
-# Transformer-XL 先按距离算分数，再把每一行移到该在的位置，用的是一个巧办法：前面补零，换个形状来读，丢掉第一行。有一份带注解的实现，丢的是最后一行：[labmlai/annotated_deep_learning_paper_implementations#185](https://github.com/labmlai/annotated_deep_learning_paper_implementations/issues/185)。[sooftware/conformer#30](https://github.com/sooftware/conformer/issues/30) 里有人问正确的那一种是怎么回事——确实不好懂。
+# Transformer-XL 先按距离算分数，再把每一行移到该在的位置，用的是一个巧办法：前面补零，换个形状来读，丢掉第一行。也有人把零补在后面，丢掉最后一行；两种写法放在一起看，总有一种像是错的：[labmlai/annotated_deep_learning_paper_implementations#185](https://github.com/labmlai/annotated_deep_learning_paper_implementations/issues/185)。真正错的是混用：零补在前面，丢的却是最后一行。再说，就算移位正确，对角线上方的数也没有意义。语音识别的编码器没有因果掩码来去掉它们，却照样用了：[espnet/espnet#2684](https://github.com/espnet/espnet/issues/2684)、[ZhengkunTian/OpenTransformer#25](https://github.com/ZhengkunTian/OpenTransformer/issues/25)。
 
 # %%
 import torch
@@ -69,15 +72,16 @@ for place, score in intended(x).items():
 # %% [markdown] lang="en"
 # ## Why it is silent {#silent}
 #
-# The shape is the same, and most of the numbers are there, one row lower. Even in the
-# right result the part above the diagonal is junk, which the causal mask removes, so
-# strange values there surprise nobody. A model trained with the wrong shift learns what it
-# can from the scores of other distances.
+# The shape is the same, and most of the numbers are there, one row lower: each query gets
+# scores of the query before it. Even in the right result all that stands above the
+# diagonal is junk, such as the {{ right(x)[0, 2].int().item() }} of query 1 in the row of
+# query 0, so strange values there surprise nobody. A model trained with the wrong shift
+# learns what it can.
 
 # %% [markdown] lang="zh"
 # ## 为什么没有报错 {#silent}
 #
-# 形状一样，数也大多都在，只是低了一行。就连正确的结果，对角线上方也有一部分是无效值，要靠因果掩码去掉，所以那里出现奇怪的数，谁也不会在意。用错误的移位训练，模型只能从别的距离的分数里，能学多少学多少。
+# 形状一样，数也大多都在，只是低了一行。每个查询拿到的都是上一个查询的分数。就连正确的结果，对角线上方也全是无效值，例如查询 0 那一行里的 {{ right(x)[0, 2].int().item() }}，其实是查询 1 的分数；所以那里出现奇怪的数，谁也不会在意。用错误的移位训练，模型也只能将就着学。
 
 # %% [markdown] lang="en"
 # ## The test that catches it {#test}
@@ -105,6 +109,7 @@ assert gives_what_is_intended(relative_shift)
 assert not gives_what_is_intended(wrong)
 assert all(wrong(x)[place] != score for place, score in intended(x).items())
 assert torch.equal(right(x), relative_shift(x))
+assert right(x)[0, 2] == x[1, 0] and wrong(x)[1, 0] == x[0, 2]
 
 # %% [markdown] lang="en" role="claim"
 # The right shift gives all {{ len(intended(x)) }} intended entries; with the wrong row

@@ -325,7 +325,7 @@ assert torch.equal(symmetric, mirrored)
 
 # %% [markdown] lang="en"
 # Note what a symmetric bias cannot do: two to the left and two to the right cost the same.
-# Read the sentence backwards, and the bias is the same. An encoder that needs the direction
+# Read the sentence backward, and the bias is the same. An encoder that needs the direction
 # must get it from something else, for instance from other slopes on the right, which
 # [`tokpos.alibi.alibi_bias`][] takes as `right_slopes`.
 
@@ -340,13 +340,13 @@ alibi_bias(place, place, left, right_slopes=right)[0, 2]
 # ## Bloom has another tensor and the same weights {#bloom}
 #
 # Bloom is a large model with ALiBi. Look at what its code in transformers adds to the
-# scores. There is one row for each head, where we have a matrix. The numbers are positive,
-# and they grow to the right.
+# scores. There is one row for each head, where we have a matrix. None of the numbers is
+# negative, and they grow to the right.
 
 # %% [markdown] lang="zh"
 # ## Bloom 的张量不同，权重相同 {#bloom}
 #
-# Bloom 是用 ALiBi 的大模型。看看 transformers 里它的代码往分数上加了什么。我们是一个头一个矩阵，它是一个头一行；而且都是正数，越往右越大。
+# Bloom 是用 ALiBi 的大模型。看看 transformers 里它的代码往分数上加了什么。我们是一个头一个矩阵，它是一个头一行；而且没有负数，越往右越大。
 
 # %%
 from transformers.models.bloom.modeling_bloom import build_alibi_tensor
@@ -425,7 +425,7 @@ assert different == {"slope * key position": 3, "-slope * distance": 16}
 # [`tokpos.alibi.Alibi`][] does.
 
 # %% [markdown] lang="zh" role="claim"
-# 在 bfloat16 下，最近的 16 个键，“斜率乘键的位置”只剩 {{ different["slope * key position"] }} 个不同的数，“负的斜率乘距离”有 {{ different["-slope * distance"] }} 个。偏置要用 float32 存，[`tokpos.alibi.Alibi`][] 就是这样做的。
+# 在 bfloat16 下，最近的 16 个键，“斜率乘键的位置”只剩 {{ different["slope * key position"] }} 个不同的数，“负的斜率乘距离”有 {{ different["-slope * distance"] }} 个。偏置要用 float32 来算、来加，[`tokpos.alibi.Alibi`][] 就是这样做的。
 
 # %% [markdown] lang="en"
 # ## Nothing stored, no last position {#no-last-position}
@@ -825,7 +825,7 @@ ends = alibi_slopes(12)[-1].item()
 #     每个头减半，是八个头的情形。
 
 # %% [markdown] lang="en" role="quiz"
-# Bloom adds slope times key position, all positive. Why is that ALiBi?
+# Bloom adds slope times key position, never a negative number. Why is that ALiBi?
 #
 # - {{ same_after and not same_before }} Each row differs from ours by one number, which softmax ignores
 #
@@ -840,7 +840,7 @@ ends = alibi_slopes(12)[-1].item()
 #     It rewards keys further to the right, and in the past those are the near ones.
 
 # %% [markdown] lang="zh" role="quiz"
-# Bloom 加的是斜率乘键的位置，全是正数。为什么这也是 ALiBi？
+# Bloom 加的是斜率乘键的位置，没有一个是负数。为什么这也是 ALiBi？
 #
 # - {{ same_after and not same_before }} 每一行与我们的只差一个相同的数，softmax 不受影响
 #

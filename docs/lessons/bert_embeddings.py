@@ -35,14 +35,17 @@ figures.sentence_to_vectors(sentence, tokens, ids[0].tolist(), vectors[0])
 # %% [markdown] lang="en"
 # ## A real encoder, small enough for this page {#the-encoder}
 #
-# The page runs all-MiniLM-L6-v2, an encoder of the BERT family with six layers. Its embedding layer is built like that of `bert-base-uncased`, and its vocabulary is the same. Its numbers are its own: it was trained separately, then further to compare sentences, and its vectors are shorter.
+# The page runs all-MiniLM-L6-v2, an encoder of the BERT family with six layers. Its
+# embedding layer is built like that of `bert-base-uncased`, and its vocabulary is the
+# same. Its numbers are its own: it was trained separately, then further to compare
+# sentences, and its vectors have 384 numbers, not 768.
 #
 # The files come with a Python package, so nothing is downloaded here. The two lines about logging keep warnings and progress bars off the page.
 
 # %% [markdown] lang="zh"
 # ## 一个真实的编码器，本页就能运行 {#the-encoder}
 #
-# 本页运行的是 all-MiniLM-L6-v2，一个六层的 BERT 家族编码器。它的嵌入层与 `bert-base-uncased` 结构相同，词表（vocabulary）也相同。数值却是它自己的：它单独训练，后来又为了比较句子接着训练过，向量也短一些。
+# 本页运行的是 all-MiniLM-L6-v2，一个六层的 BERT 家族编码器。它的嵌入层与 `bert-base-uncased` 结构相同，词表（vocabulary）也相同。数值却是它自己的：它单独训练，后来又为了比较句子接着训练过，向量有 384 维，不是 768 维。
 #
 # 模型文件随一个 Python 包一起安装，所以这里什么也不用下载。关于日志的两行代码，是为了不让警告和进度条出现在页面上。
 
@@ -243,10 +246,11 @@ assert base.hidden_size == 768
 assert all(table.requires_grad for table in tables.values())
 
 # %% [markdown] lang="en" role="claim"
-# The three tables have the sizes above: as many rows as in `bert-base-uncased`, but shorter ones. All three are trainable.
+# The three tables have the sizes above: as many rows as in `bert-base-uncased`, but half
+# as many columns. All three are trainable.
 
 # %% [markdown] lang="zh" role="claim"
-# 三张表的大小如上：行数和 `bert-base-uncased` 一样，只是每行更短。三张表都可训练。
+# 三张表的大小如上：行数和 `bert-base-uncased` 一样，列数只有一半。三张表都可训练。
 
 # %% [markdown] lang="en"
 # !!! note "Often said, not so: type 0 is the zero vector, type 1 the ones vector"
@@ -307,7 +311,7 @@ print(output)
 # %% [markdown] lang="en"
 # ## Each tensor remembers who made it {#grad-fn}
 #
-# A tensor that depends on parameters carries a `grad_fn`: the step that made it, through which the backward pass will send the gradient. Followed backwards, it draws the layer.
+# A tensor that depends on parameters carries a `grad_fn`: the step that made it, through which the backward pass will send the gradient. Followed backward, it draws the layer.
 
 # %% [markdown] lang="zh"
 # ## 每个张量都记得自己从哪来 {#grad-fn}
@@ -566,11 +570,11 @@ assert formula_error < 2e-6
 # 照公式写的版本与嵌入层的输出最多相差 {{ formula_error:.1e }}，只是舍入误差。运算的顺序不同，最后几位不一定相同。
 
 # %% [markdown] lang="en"
-# !!! note "Often said, not so: LayerNorm without the epsilon"
+# !!! note "Often said, not so: the epsilon of LayerNorm does not matter"
 #     $\varepsilon$ is easily left out, or left at PyTorch's default of 1e-5. Without it, a row of equal numbers is divided by zero. With 1e-5, a row whose variance is about as small is squeezed, such as the row below. The rows of our sentence have larger variances: there the error is small, but far larger than rounding.
 
 # %% [markdown] lang="zh"
-# !!! note "常见的误解：层归一化的公式里没有 epsilon"
+# !!! note "常见的误解：层归一化的 epsilon 可有可无"
 #     公式里的 $\varepsilon$ 很容易漏掉，或者误用 PyTorch 的默认值 1e-5。没有它，一行的数如果全都相等，分母就是零。换成 1e-5，方差与它相近的行会明显缩小，下面就是这样一行。我们这个句子的各行方差大得多：误差不大，却远大于舍入误差。
 
 # %%
@@ -976,7 +980,7 @@ assert torch.allclose(scaled, output, atol=5e-6)
 #     ```
 
 # %% [markdown] lang="zh"
-# **3.** 有的分词器把批量里较短的文本从左边补齐。这样 `[CLS]` 就不在位置 0 了，每个词元都取错了位置行。请用注意力掩码算出位置 ID，让填充后的文本得到与单独输入时一样的向量。
+# **3.** 有的分词器把批量里较短的文本从左边补齐。这样 `[CLS]` 就不在位置 0 了，每个词元都取错了位置行。请用注意力掩码算出位置编号，让填充后的文本得到与单独输入时一样的向量。
 #
 # ??? question "答案"
 #     数词元，而不是数位置：掩码的累加和减 1。填充处会得到 -1，而 -1 这一行并不存在，所以改成 0；反正注意力层会忽略这些位置。

@@ -50,9 +50,9 @@ print("one token     ", list(x[0, 2].shape))
 print("one number    ", list(x[0, 2, 7].shape))
 
 # %% [markdown] lang="en"
-# Read `x[b, t, j]` from left to right: sample $b$, place $t$, coordinate $j$. The axes can
-# also be counted from the right, where they keep their numbers whether there is a batch or
-# not: -1 is the width, -2 the sequence.
+# Read `x[b, t, j]` from left to right: sample $b$, place $t$, coordinate $j$. The axes
+# can also be counted from the right, where they keep their numbers whether there is a
+# batch or not: -1 is the axis of the vector's numbers, -2 that of the sequence.
 #
 # The positions need two axes only. Row $t$ belongs to place $t$.
 
@@ -213,15 +213,15 @@ figures.rows_added(texts)
 # 每句的第一个词元都得到第 0 行，第二个都得到第 1 行。每个句子都重新数起。
 
 # %% [markdown] lang="en"
-# Three sentences stand in one tensor because computing them together is quicker. They do not
-# stand one behind the other in a text. "You" is not the fifth word of anything: it is the
-# first of its own sentence.
+# Three sentences stand in one tensor because computing them together is quicker. They
+# do not stand one behind the other in a text. "You" is not the fifth token of anything:
+# it is the first of its own sentence.
 #
 # Think of {{ B }} answer sheets of one examination. A sheet is a sample, the number of a question is
 # a position. Each sheet has a question 1: the answers differ, the question is the same.
 
 # %% [markdown] lang="zh"
-# 三个句子放进一个张量，只是因为一起算更快。它们在文本里并不是一句接一句。“you”并不是第五个词，它是自己那句话的第一个词。
+# 三个句子放进一个张量，只是因为一起算更快。它们在文本里并不是一句接一句。“you”并不是第五个词元，它是自己那句话的第一个词元。
 #
 # 好比同一场考试的 {{ B }} 份答卷：一份答卷是一个样本，题号是位置。每份答卷都有第 1 题，答案各不相同，题目却是同一道。
 
@@ -484,9 +484,9 @@ assert (learned.grad == sum(range(1, B + 1))).all()
 # %% [markdown] lang="en"
 # ## Mistakes that raise no error {#mistakes}
 #
-# Broadcasting is obliging. Wherever it finds a 1, it repeats, also where nobody meant it. To
-# see which row a token really got, use a telltale table: row $p$ holds the number $p$, and
-# the token vectors are zero. The sum then shows the row numbers.
+# Broadcasting is obliging. Wherever it finds a 1, it repeats, even where nobody meant
+# it to. To see which row a token really got, use a telltale table: row $p$ holds the
+# number $p$, and the token vectors are zero. The sum then shows the row numbers.
 
 # %% [markdown] lang="zh"
 # ## 不报错的错误 {#mistakes}
@@ -665,8 +665,8 @@ assert single.shape == tokens.shape and (single == 4).all()
 #
 # - Test with $B$, $S$ and $D$ all different, and none of them 1: then `pe[: x.size(1)]` raises an
 #   error. The other two mistakes need the next point.
-# - Use the telltale table, or check one entry: `total[b, t]` is `x[b, t] + table[t]` for a
-#   $b$ and a $t$ that are not 0.
+# - Use the telltale table, or check one entry: `total[b, t]` is `x[b, t] + table[t]` for
+#   a $b$ and a $t$ that differ.
 # - Hand over the positions, one for each token. A function that gets them can compare their number
 #   with the sequence axis, and refuse.
 #
@@ -685,7 +685,7 @@ assert single.shape == tokens.shape and (single == 4).all()
 # 所以只比较形状还不够。有三个习惯管用：
 #
 # - 测试时让 $B$、$S$、$D$ 各不相同，而且都不是 1：`pe[: x.size(1)]` 这时会报错。另外两种错误要靠下一条。
-# - 用会报数的表；或者抽查一处：取不为 0 的 $b$ 和 $t$，看 `total[b, t]` 是不是 `x[b, t] + table[t]`。
+# - 用会报数的表；或者抽查一处：取互不相等的 $b$ 和 $t$，看 `total[b, t]` 是不是 `x[b, t] + table[t]`。
 # - 把位置也传给函数，每个词元一个。函数拿位置的个数与序列轴比一比，对不上就报错。
 #
 # 最后一条就是本站的包的做法：
@@ -861,7 +861,7 @@ assert ((four + per_sample[:, None])[..., 0] == torch.arange(4.0)[:, None]).all(
 # ??? question "Answer"
 #     From the right: `[8]` meets the last axis, and the result keeps `[2, 5, 8]`. `[5, 1]` meets
 #     the last two, which is fine too. `[2, 8]` puts 2 under 5: an error. `[5, 1]` and
-#     `[1, 8]` repeat each other to `[5, 8]`. The last gives `[2, 5, 8]`.
+#     `[1, 8]` are both repeated, to `[5, 8]`. The last gives `[2, 5, 8]`.
 
 # %% [markdown] lang="zh"
 # ## 练习 {#exercises}
@@ -1144,7 +1144,8 @@ noticed = {
 #
 # - {{ noticed["first"] }} The first token of the first sample gets row 0
 #
-#     It does: sample 0 gets row 0 everywhere. Test an entry that is not at 0.
+#     It does: sample 0 gets row 0 everywhere. Test an entry whose sample number and
+#     place differ.
 #
 # - {{ noticed["rows"] }} With a table whose row $p$ holds $p$, each sample shows 0, 1, 2, …
 #
@@ -1163,11 +1164,11 @@ noticed = {
 #
 # - {{ noticed["first"] }} 第一个样本的第一个词元得到第 0 行
 #
-#     确实如此：样本 0 处处都得到第 0 行。要抽查，就查编号不是 0 的样本和位置。
+#     确实如此：样本 0 处处都得到第 0 行。要抽查，就查样本编号与位置编号不相等的一处。
 #
 # - {{ noticed["rows"] }} 用一张第 $p$ 行放着 $p$ 的表，每个样本都应显示 0、1、2……
 #
-#     每个样本显示的都是自己的编号，翻来覆去，测试就会失败，这正是我们要的。
+#     犯了这个错，每个样本从头到尾显示的都是自己的编号，测试就会失败，这正是我们要的。
 #
 # - {{ noticed["error"] }} 换各种批量大小去跑，等它报错
 #

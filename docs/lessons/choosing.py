@@ -53,30 +53,30 @@ kept
 # 模型是一个小的 [`tokpos.language_model.CausalLanguageModel`][]：各部分都和 GPT-2 一样，只是位置编码可以换，语言模型头（LM head）在这里也不与嵌入表（embedding table）绑定。
 
 # %%
-from tokpos.length import ENCODINGS, HEADS, LAYERS, LETTERS, TESTED, TRAINED, WIDTH, train
+from tokpos.length import ENCODINGS, HEADS, LAYERS, LETTERS, STEPS, TESTED, TRAINED, WIDTH, train
 
 print(f"layers {LAYERS}, width {WIDTH}, heads {HEADS}, vocabulary {LETTERS}")
-print(f"trained on {TRAINED} tokens, tested on {TESTED}")
+print(f"trained for {STEPS:,} steps on {TRAINED} tokens, tested on {TESTED}")
 for name, make in ENCODINGS.items():
     print(f"{name:15} {sum(p.numel() for p in make().parameters()):6,} parameters of its own")
 
 # %% [markdown] lang="en"
 # Everything else is the same for all: the text, the optimizer, the number of steps
-# ({{ train.__defaults__[0] }}). So a difference in the loss comes from the encoding, or
+# ({{ STEPS }}). So a difference in the loss comes from the encoding, or
 # from chance. To see how much is chance, each model is trained with
 # {{ len(kept.data["seeds"]) }} seeds.
 #
 # ## Text that never ends {#text}
 #
-# To test at any length, the text is made by a program. It takes words from a fixed
-# list, in random order, and spells them. A token is a letter or a space.
+# To test at any length, the text is made by a program. It draws words at random from a
+# fixed list and spells them. A token is a letter or a space.
 
 # %% [markdown] lang="zh"
-# 其余的全都一样：文本、优化器、训练步数（{{ train.__defaults__[0] }} 步）。所以损失如果不同，不是因为编码，就是因为偶然。偶然占多少？每种都用 {{ len(kept.data["seeds"]) }} 个种子各训练一次，一看便知。
+# 其余的全都一样：文本、优化器、训练步数（{{ STEPS }} 步）。所以损失如果不同，不是因为编码，就是因为偶然。偶然占多少？每种都用 {{ len(kept.data["seeds"]) }} 个种子各训练一次，一看便知。
 #
 # ## 写不完的文本 {#text}
 #
-# 要想测多长就测多长，文本得由程序来写。程序有一份固定的单词清单，按随机的顺序取词，一个字母一个字母地拼出来。一个词元就是一个字母或一个空格。
+# 要想测多长就测多长，文本得由程序来写。程序有一份固定的单词清单，每次从中随机取一个词（可以重复），一个字母一个字母地拼出来。一个词元就是一个字母或一个空格。
 
 # %%
 from tokpos.length import spelling
@@ -97,7 +97,7 @@ for row in spelling(3, 60, generator).tolist():
 # %% [markdown] lang="zh"
 # 下一个词是什么，谁也说不准。可是一个词只要拼出几个字母，后面的就猜得到了。所以最好的模型也有损失，而且这个损失算得出来：$N$ 个词出现的机会均等，每个词的代价是 $\ln N$，摊到它的字母和空格上。用 $\ell$ 表示词的平均长度，空格也算在内：
 #
-# $$\text{least loss} = \frac{\ln N}{\ell}$$
+# $$\text{最低损失} = \frac{\ln N}{\ell}$$
 
 # %%
 import math
@@ -171,8 +171,8 @@ unused = [start for start in t5_bucket_starts(16, 64) if start >= TRAINED]
 # model without any encoding, and above guessing. T5's bias fails as well. Two other relative
 # encodings, Shaw and Transformer-XL, stay as level as ALiBi. So "relative encodings
 # extrapolate" is too simple. Settings count too: our Shaw clips at 16, so that training
-# reached every vector it uses; T5's last {{ len(unused) }} of 16 buckets begin at distance
-# {{ unused[0] }} and were never trained.
+# reached every vector it uses; T5's last {{ len(unused) }} of 16 buckets begin at distances
+# {{ unused[0] }} and {{ unused[1] }} and were never trained.
 
 # %% [markdown] lang="zh"
 # 一列一列地看。
@@ -181,7 +181,7 @@ unused = [start for start in t5_bucket_starts(16, 64) if start >= TRAINED]
 #
 # **超出之后**，就分开了。ALiBi（带线性偏置的注意力）的损失基本不变。加在输入上的两种，一超出就失灵。
 #
-# **不太容易想到的**，是旋转位置编码（RoPE）的表现。它只看偏移，而相邻字母之间的偏移处处相同，损失却照样往上爬，到最远处比不用任何编码还高，也比瞎猜高。T5 的偏置也不行。另外两种相对的编码，Shaw 和 Transformer-XL，损失却和 ALiBi 一样平稳。可见“相对的就能外推（extrapolation）”这话说得太简单了。设置也有影响：这里的 Shaw 截断在 16，用到的每个向量都训练过；T5 的 16 个桶里，最后 {{ len(unused) }} 个从距离 {{ unused[0] }} 开始，训练时从没用到。
+# **不太容易想到的**，是旋转位置编码（RoPE）的表现。它只看偏移，而相邻字母之间的偏移处处相同，损失却照样往上爬，到最远处比不用任何编码还高，也比瞎猜高。T5 的偏置也不行。另外两种相对的编码，Shaw 和 Transformer-XL，损失却和 ALiBi 一样平稳。可见“相对的就能外推（extrapolation）”这话说得太简单了。设置也有影响：这里的 Shaw 截断在 16，用到的每个向量都训练过；T5 的 16 个桶里，最后 {{ len(unused) }} 个从距离 {{ unused[0] }} 和 {{ unused[1] }} 开始，训练时从没用到。
 
 
 # %% check=true
@@ -252,14 +252,14 @@ for start in (BEYOND, FAR):
 assert again["rope"][FAR] - again["rope"][WITHIN] > 0.7
 
 # %% [markdown] lang="en" role="claim"
-# After {{ steps }} steps in place of {{ train.__defaults__[0] }} the contrast is already
+# After {{ steps }} steps in place of {{ STEPS }} the contrast is already
 # there, though the sinusoidal model has not yet learned the task
 # (its loss is {{ again["sinusoidal"][WITHIN]:.1f }}): ALiBi's loss beyond the trained length stays
 # within 0.15 of that before it, the sinusoidal model's rises at once by more than 0.3, and
 # RoPE's rises by more than 0.7 at the far end.
 
 # %% [markdown] lang="zh" role="claim"
-# 只训练 {{ steps }} 步，而不是 {{ train.__defaults__[0] }} 步，差别已经看得出来，只是用正弦位置编码的模型还没学会这个任务（损失是 {{ again["sinusoidal"][WITHIN]:.1f }}）：超出训练长度之后，ALiBi 的损失与之前相差不到 0.15；正弦位置编码的损失一超出就上升 0.3 以上；RoPE 的损失到最远处上升 0.7 以上。
+# 只训练 {{ steps }} 步，而不是 {{ STEPS }} 步，差别已经看得出来，只是用正弦位置编码的模型还没学会这个任务（损失是 {{ again["sinusoidal"][WITHIN]:.1f }}）：超出训练长度之后，ALiBi 的损失与之前相差不到 0.15；正弦位置编码的损失一超出就上升 0.3 以上；RoPE 的损失到最远处上升 0.7 以上。
 
 # %% [markdown] lang="en"
 # ### It is the far keys that disturb {#window}
@@ -317,16 +317,17 @@ assert min(seen["sinusoidal"].values()) > least + 1
 # - In this RoPE model near keys are as good far out as at the start. It is the keys further
 #   back than any in training that do the harm: hide them, and it is gone.
 # - ALiBi's level line is no proof that it *uses* a long text. It shows that a long text
-#   does not *disturb* it: its far keys have [faded](alibi.md#far-keys). ALiBi brings
-#   its own window.
+#   does not *disturb* it: heads with a large slope hardly
+#   [see far keys](alibi.md#far-keys), and for the others a far key costs a little more than a
+#   nearer one, smoothly, in a task that has no need of it.
 # - The sinusoidal model fails in another way. Every token, near ones included, carries a row
 #   that training never showed, so hiding the far keys does not help.
 
 # %% [markdown] lang="zh"
 # 由此看出三点。
 #
-# - 这个 RoPE 模型里，近处的键在远处和在开头一样好用。捣乱的是比训练时见过的都远的键：遮住它们，损失就回来了。
-# - ALiBi 的损失不上升，并不证明它*用上了*长文本，只说明长文本没有*打扰*它：远处的键早就[淡出了](alibi.md#far-keys)。ALiBi 自带一个窗口。
+# - 这个 RoPE 模型里，离查询近的键，在文本末尾和在开头一样好用。捣乱的是比训练时见过的都远的键：遮住它们，损失就回来了。
+# - ALiBi 的损失不上升，并不证明它*用上了*长文本，只说明长文本没有*打扰*它：斜率大的头几乎[看不见远处的键](alibi.md#far-keys)；斜率小的头看得见，但扣的分随距离平缓变化，这个任务又用不着它们。
 # - 正弦的毛病不一样。每个词元都带着一行训练时从没见过的数，近处的也不例外，遮住谁都没用。
 
 # %% [markdown] lang="en"
@@ -368,21 +369,22 @@ print("seeds that learned it:", learned_it)
 
 # %% [markdown] lang="en"
 # It is harder. A letter must be found again, and then the one *after* it must be fetched.
-# In {{ train.__defaults__[0] }} steps most runs do not learn it. A loss of
+# In {{ STEPS }} steps most runs do not learn it. A loss of
 # $\ln {{ LETTERS - 4 }}$ = {{ math.log(LETTERS - 4):.2f }} means that the model knows which
-# {{ LETTERS - 4 }} tokens are values, and no more. At $\ln 4$ = {{ math.log(4):.2f }} it knows
-# the four values of this text, but not which belongs to which key.
+# {{ LETTERS - 4 }} tokens are values, and no more. At about $\ln 4$ = {{ math.log(4):.2f }} it
+# knows the values of this text, at most four, but not which belongs to which key.
 #
 # Chance plays a large part, too: one encoding may learn it with one seed and not with
 # another. With ALiBi {{ learned_it["alibi"] }} of {{ len(kept.data["seeds"]) }} seeds
 # did, with Transformer-XL {{ learned_it["transformer-xl"] }}. So in this task the
-# encodings differ within the trained length already, {{ len(kept.data["seeds"]) }}
-# seeds are few, and the order of the first task says little about that of the second.
+# encodings differ within the trained length already, {{ len(kept.data["seeds"]) }} seeds
+# are few, and the order is not that of the first task: only the two best and the worst
+# are the same.
 
 # %% [markdown] lang="zh"
-# 这个任务难一些：先要找到同一个字母上次出现的地方，再取出它*后面*那个。{{ train.__defaults__[0] }} 步之内，多数训练没有学会。损失是 $\ln {{ LETTERS - 4 }}$ = {{ math.log(LETTERS - 4):.2f }}，说明模型只知道答案是 {{ LETTERS - 4 }} 个词元之一；是 $\ln 4$ = {{ math.log(4):.2f }}，说明它知道这段文本里用的是哪四个，却不知道谁和谁配对。
+# 这个任务难一些：先要找到同一个字母上次出现的地方，再取出它*后面*那个。{{ STEPS }} 步之内，多数训练没有学会。损失是 $\ln {{ LETTERS - 4 }}$ = {{ math.log(LETTERS - 4):.2f }}，说明模型只知道答案是 {{ LETTERS - 4 }} 个词元之一；在 $\ln 4$ = {{ math.log(4):.2f }} 上下，说明它知道这段文本里用的是哪几个（至多四个），却不知道谁和谁配对。
 #
-# 偶然的影响也很大：同一种编码，换个种子，有的学会了，有的没学会。ALiBi 的 {{ len(kept.data["seeds"]) }} 个种子里，学会的是 {{ learned_it["alibi"] }} 个；Transformer-XL 是 {{ learned_it["transformer-xl"] }} 个。所以在这个任务里，训练长度以内就分出了高下，{{ len(kept.data["seeds"]) }} 个种子嫌少，第一个任务的顺序说明不了第二个。
+# 偶然的影响也很大：同一种编码，换个种子，有的学会了，有的没学会。ALiBi 的 {{ len(kept.data["seeds"]) }} 个种子里，学会的是 {{ learned_it["alibi"] }} 个；Transformer-XL 是 {{ learned_it["transformer-xl"] }} 个。所以在这个任务里，训练长度以内就分出了高下，{{ len(kept.data["seeds"]) }} 个种子嫌少，顺序也与第一个任务不同：只有最好的两种和最坏的一种没有变。
 
 # %%
 back = []  # how many tokens back the same key last stood
@@ -401,6 +403,8 @@ order = {
     for task in ("spelling", "recall")
 }
 assert order["spelling"] != order["recall"]
+assert set(order["spelling"][:2]) == set(order["recall"][:2])
+assert order["spelling"][-1] == order["recall"][-1]
 assert near > 0.95
 assert any(0 < count < len(kept.data["seeds"]) for count in learned_it.values())
 assert sum(learned_it.values()) < len(ENCODINGS) * len(kept.data["seeds"]) / 2
@@ -434,8 +438,8 @@ assert level and max(level) < 0.1
 # Two layers, width {{ WIDTH }}, made-up text, {{ len(kept.data["seeds"]) }} seeds: this is a
 # model of a model. It shows a tendency, not a law.
 #
-# - **It shows** that "no error" and "works" are two things. All models read the long
-#   text without complaint; only the loss shows the difference.
+# - **It shows** that "no error" and "works" are two different things. All models read
+#   the long text without complaint; only the loss shows the difference.
 # - **It shows** that seeing offsets alone does not make a model read long texts. Three
 #   relative encodings stay level in the first task, two do not, and nothing in the
 #   [table of encodings](../encodings.md) tells which.
@@ -445,9 +449,9 @@ assert level and max(level) < 0.1
 # - **It does not show** who finds something far back. In both tasks what is needed is near.
 # - **It does not show** what some further training on long texts would do. In practice that
 #   is how RoPE models get [longer](rope.md#longer).
-# - Depth, width, task, training and the settings of an encoding may change the order. Press
-#   et al. found the two extremes in large models too: ALiBi stays level, sinusoidal fails at
-#   once.
+# - Depth, width, task, training and the settings of an encoding may change the order.
+#   Press et al. compared four encodings in large models and found the same extremes:
+#   ALiBi stays level, sinusoidal fails soon after the trained length.
 
 # %% [markdown] lang="zh"
 # ## 说明了什么，没说明什么 {#honest}
@@ -459,7 +463,7 @@ assert level and max(level) < 0.1
 # - **没说明**在训练长度以内哪种编码最好。第一个任务太容易，第二个要看种子，也要看训练多久。
 # - **没说明**谁能找到远处的东西。两个任务里，需要的东西都在近处。
 # - **没说明**再用长文本短训一次会怎样。实际中，用 RoPE 的模型就是这样[变长](rope.md#longer)的。
-# - 深度、维度、任务、训练或者编码的设置一变，顺序就可能变。Press 等人在大模型上的结果，最好和最坏的两种与这里相同：ALiBi 不变，正弦一超出就不行。
+# - 深度、维度、任务、训练或者编码的设置一变，顺序就可能变。Press 等人在大得多的模型上比较了四种编码（正弦、RoPE、T5 的偏置、ALiBi），最好和最坏的与这里一致：ALiBi 不变，正弦超出训练长度不久就不行了。
 
 # %% [markdown] lang="en"
 # ## What to choose for what {#choose}
@@ -467,7 +471,7 @@ assert level and max(level) < 0.1
 # | You have | Take | Because |
 # |---|---|---|
 # | published weights | what they were trained with | there is no choice; see below |
-# | an encoder, its length fixed, texts of all lengths up to it in training | a learned table | simple; nothing beyond its end is ever asked |
+# | an encoder, its length fixed, texts of all lengths up to it in training | a learned table | simple; nothing beyond its end is ever asked for |
 # | a new decoder | RoPE | no parameters, fits caches and fast attention kernels, and there are rules to lengthen it |
 # | longer texts than in training, answers near | ALiBi, or RoPE with [a window](choosing.md#window) | level without any further training |
 # | longer texts than in training, answers far | RoPE with [a scaling rule](rope.md#longer), trained further | common practice; not tested here |
@@ -484,10 +488,10 @@ assert level and max(level) < 0.1
 # | 你的情况 | 选用 | 原因 |
 # |---|---|---|
 # | 要加载公布的权重 | 训练时用的那种 | 没得选，见下文 |
-# | 编码器，长度固定，训练时各种长度都见过 | 可学习的表 | 简单；表的尽头之外，永远用不到 |
+# | 编码器，最大长度固定，训练时各个位置都见过 | 可学习的表 | 简单；表的尽头之外，永远用不到 |
 # | 新的解码器 | RoPE | 没有参数，适合缓存和快速的注意力实现，要变长也有办法 |
-# | 文本比训练时长，答案在近处 | ALiBi，或者 RoPE 加[窗口](choosing.md#window) | 不用再训练，损失也不上升 |
-# | 文本比训练时长，答案在远处 | RoPE 加[缩放规则](rope.md#longer)，再接着训练 | 常见的做法；这里没有测 |
+# | 文本长过训练长度，答案在近处 | ALiBi，或者 RoPE 加[窗口](choosing.md#window) | 不用再训练，损失也不上升 |
+# | 文本长过训练长度，答案在远处 | RoPE 加[缩放规则](rope.md#longer)，再接着训练 | 常见的做法；这里没有测 |
 # | 有用的偏移只在小范围内 | [Shaw 或 T5](relative.md) | 每个偏移（或每段偏移）各学各的 |
 #
 # 第二行是 BERT 的情形，第三行是如今大多数解码器的情形。这张表只是建议，实验也只是理由的一部分：速度如何、有没有现成的代码、别人在大模型上试过没有，同样要紧。各种方法的代价，见[实测](../measured.md)。
@@ -501,7 +505,7 @@ assert level and max(level) < 0.1
 # %% [markdown] lang="zh"
 # ### 权重现成：没得选 {#given}
 #
-# 权重是配着某一种编码训练出来的。换一种，形状往往也合得上，程序不报错，模型却满口胡话。当初是哪一种？配置里大致写着：
+# 权重是配着某一种编码训练出来的。换一种，形状往往也合得上，程序不报错，模型却满口胡话。当初是哪一种？有的配置写明了，有的没写：
 
 # %%
 from transformers import BertConfig, BloomConfig, GPT2Config, LlamaConfig, T5Config
@@ -585,8 +589,9 @@ assert row_moved[:TRAINED].all() and not row_moved[TRAINED:].any()
 #   it.
 # - In an easy task the encodings hardly differ within the trained length; beyond it
 #   they differ greatly, and no error says so.
-# - ALiBi stays level because its far keys fade, which is also its price.
-# - What is added to the input fails as soon as a text is longer than those in training.
+# - ALiBi stays level, probably because far keys cost points, which is also its price.
+# - In the first task, what is added to the input fails as soon as a text is longer than
+#   those in training.
 # - Seeing offsets alone is not enough: RoPE fails here because of far keys, and a window
 #   saves it.
 # - For a new decoder RoPE is the usual choice; to make it longer, scale it and train it
@@ -597,8 +602,8 @@ assert row_moved[:TRAINED].all() and not row_moved[TRAINED:].any()
 #
 # - 权重是现成的，就不用选：用它原来的编码，RoPE 的配对方式也要一致。
 # - 任务容易时，各种编码在训练长度以内几乎没有差别；超出之后相差很大，而且不报错。
-# - ALiBi 的损失不变，是因为远处的键淡出了；代价也在这里。
-# - 加在输入上的编码，文本一超出训练长度就失灵。
+# - ALiBi 的损失不变，多半是因为远处的键被扣了分；代价也在这里。
+# - 在第一个任务里，加在输入上的编码，文本一超出训练长度就失灵。
 # - 光有相对位置不够：RoPE 在这里失灵，是因为远处的键；加个窗口就好了。
 # - 新的解码器通常用 RoPE；要变长，就缩放，再接着训练。
 
@@ -612,7 +617,7 @@ assert row_moved[:TRAINED].all() and not row_moved[TRAINED:].any()
 #   section 3.5: sinusoids were taken in the hope that they reach beyond the lengths met in
 #   training.
 # - Kazemnejad et al., [arXiv 2305.19466](https://arxiv.org/abs/2305.19466), 2023: a
-#   comparison on tasks of reasoning, in which models without an encoding extrapolate
+#   comparison on reasoning tasks, in which models without an encoding extrapolate
 #   better than most of those with one. The order depends on the task.
 # - Chen et al., [arXiv 2306.15595](https://arxiv.org/abs/2306.15595), 2023: RoPE models
 #   made longer by position interpolation and a little further training.
@@ -774,8 +779,9 @@ assert all(by < 1e-4 for name, by in shifted.items() if name not in ("sinusoidal
 # 所有位置都移动 100，注意力层的输出只在用正弦和可学习的表时改变。
 
 # %% [markdown] lang="en"
-# The first line is not a mistake: a model without an encoding does not see the place either.
-# All it knows of the order is what the mask tells it.
+# The first line is not a mistake: a model without an encoding ignores the numbers that
+# it is given. What it can know of a token's place comes from the mask. All it knows of
+# the order is what the mask tells it.
 
 # %% [markdown] lang="zh"
 # 第一行没有写错：不用编码的模型也看不到位置本身；关于顺序，它只知道掩码透露的那一点。
@@ -880,7 +886,7 @@ near_enough = abs(seen["alibi"][16] - seen["alibi"][TESTED]) < 0.1
 #
 # - {{ near_enough }} In this task the longer text does not disturb it
 #
-#     What it needs is near, and far keys have faded.
+#     What it needs is near, and far keys do not get in the way.
 #
 # - {{ near_enough and refusing["rope"] }} ALiBi is the best encoding
 #
@@ -895,7 +901,7 @@ near_enough = abs(seen["alibi"][16] - seen["alibi"][TESTED]) < 0.1
 #
 # - {{ near_enough }} 在这个任务里，多出来的文本没有打扰它
 #
-#     需要的在近处，远处的键已经淡出。
+#     需要的在近处，远处的键没有添乱。
 #
 # - {{ near_enough and refusing["rope"] }} ALiBi 是最好的编码
 #

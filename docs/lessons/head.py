@@ -352,16 +352,17 @@ assert exit_.grad.any(dim=1).all()
 #
 # $$(p_v - y_v) \, h$$
 #
-# If the loss is a sum over places, the gradient is the sum of these. A step goes against it. So each
-# place pushes the row of its right token along its hidden state and every other row against it, the
-# harder the more probable the model thought that token.
+# If the loss is a sum over places, the gradient is the sum of these. A step goes
+# against it. So each place pushes the row of its right token along its hidden state,
+# the harder the less probable the model thought it, and every other row against it, the
+# harder the more probable the model thought that row's token.
 
 # %% [markdown] lang="zh"
 # 出口对每一行做了什么？先看一个位置。那里的隐状态是 $h$，词元 $v$ 的概率是 $p_v$；$v$ 是正确的词元时 $y_v$ 为 1，否则为 0。损失对 $v$ 的分数求导，得 $p_v - y_v$；分数是 $h \cdot W_v$，所以 $W_v$ 这一行得到的梯度是
 #
 # $$(p_v - y_v) \, h$$
 #
-# 损失是各个位置之和时，把各个位置的这个式子加起来就行。更新沿着梯度的反方向走：每个位置都把那里正确词元的行往隐状态的方向推，把其他各行往反方向推；模型给哪个错误词元的概率越大，推得就越重。
+# 损失是各个位置之和时，把各个位置的这个式子加起来就行。更新沿着梯度的反方向走：每个位置都把那里正确词元的行往隐状态的方向推，模型给它的概率越小，推得越重；又把其他各行往反方向推，模型给某个错误词元的概率越大，它那一行就被推得越重。
 
 # %% check=true
 h = table[inputs]  # no layers between: the hidden states are the rows looked up
@@ -376,8 +377,8 @@ assert torch.allclose(exit_.grad, (p - y).T @ h, atol=1e-6)
 # 上面语言模型头传回的梯度，正是这个和，只差舍入误差。
 
 # %% [markdown] lang="en"
-# So in a tied model the exit reaches every row in every step, also those of words that do not
-# occur, unless a probability is so small that it becomes zero.
+# So in a tied model the exit reaches every row in every step, even those of words that
+# do not occur, unless a probability is so small that it becomes zero.
 # [The table learns](learning.md#optimizers) says what that means for optimizers.
 
 # %% [markdown] lang="zh"
@@ -627,16 +628,17 @@ assert torch.equal(pair["embedding"].weight, torch.ones(V, D))
 # 前 {{ len(broken) }} 种会悄悄断开绑定，后 {{ len(kept) }} 种不会：对共用的参数写 `.data =`，只是换掉里面的数，两头都看得到。
 
 # %% [markdown] lang="en"
-# Why these? A copy of one side is a new parameter. `assign=True` makes the tensors of the checkpoint
-# the parameters, one for each name. `to_empty` gives each name new memory. A new size on one side
-# is a new table there. `.data =` is harmless on a tie, but it does not [make one](../faults/deepcopy.md).
+# Why these? A copy of one side is a new parameter. `assign=True` makes the tensors of
+# the checkpoint the parameters, one for each name. `to_empty` from `meta` makes a new
+# parameter under each name. A new size on one side is a new table there. `.data =` is
+# harmless on a tie, but it does not [make one](../faults/deepcopy.md).
 #
 # Default loading keeps the tie but has a trap of its own. A checkpoint of an untied model holds
 # two matrices. Loaded into a tied one, both are copied into the same place, one after the
 # other.
 
 # %% [markdown] lang="zh"
-# 为什么是这几种？复制一头，得到的是新的参数。`assign=True` 直接拿检查点里的张量作参数，两个名字各有一个。`to_empty` 给每个名字各开一块新的内存。只改一头的大小，那一头就换了新表。`.data =` 断不开绑定，可是也不能用它[来绑定](../faults/deepcopy.md)。
+# 为什么是这几种？复制一头，得到的是新的参数。`assign=True` 直接拿检查点里的张量作参数，两个名字各有一个。参数在 `meta` 设备上时，`to_empty` 给每个名字各建一个新的参数。只改一头的大小，那一头就换了新表。`.data =` 断不开绑定，可是也不能用它[来绑定](../faults/deepcopy.md)。
 #
 # 默认的加载方式保住了绑定，却另有一个陷阱。没有绑定的模型，检查点里有两个矩阵；把它加载到绑定的模型，两个矩阵会先后复制到同一个地方。
 
@@ -679,7 +681,7 @@ check_tied(pair["embedding"], pair["head"])
 #
 # **"With tied weights the head undoes the embedding."** Fetch a row and score it at once, with
 # no layer between: whether the token finds itself depends on the lengths of the rows. The head
-# predicts the *next* token, and the layers between must turn the vector towards it.
+# predicts the *next* token, and the layers between must turn the vector toward it.
 
 # %% [markdown] lang="zh"
 # ## 常见的误解 {#not-so}
@@ -736,8 +738,8 @@ assert view.data_ptr() == embedding.weight.data_ptr() and view._is_view()
 # - Table and head have one shape, $[V, D]$, so one matrix can serve both: one storage, one gradient,
 #   one entry in the optimizer.
 # - The largest dot product wins, not the nearest row.
-# - A tie is two names for one object. `assign=True`, `to_empty`, a copy or a new size on one side
-#   end it silently: test after loading.
+# - A tie is two names for one object. `assign=True`, `to_empty` from `meta`, a copy or a
+#   new size on one side end it silently: test after loading.
 #
 # What a model adds to the rows before its first layer:
 # [BERT's embedding layer](bert_embeddings.md).
@@ -749,7 +751,7 @@ assert view.data_ptr() == embedding.weight.data_ptr() and view._is_view()
 # - 语言模型头是一个没有偏置的线性层：$[B, S, D]$ 变成 $[B, S, V]$，每个位置、每个词元一个点积。
 # - 嵌入表和语言模型头形状相同，都是 $[V, D]$，所以一个矩阵可以两处用：一份存储，一个梯度，优化器里的一项。
 # - 胜出的是点积最大的行，不是最近的行。
-# - 绑定就是一个对象两个名字。`assign=True`、`to_empty`、复制一头、改一头的大小，都会悄悄断开绑定，加载之后要检查。
+# - 绑定就是一个对象两个名字。`assign=True`、从 `meta` 设备 `to_empty`、复制一头、改一头的大小，都会悄悄断开绑定，加载之后要检查。
 #
 # 在第一层之前，模型还给取出的行加上什么？见 [BERT 的嵌入层](bert_embeddings.md)。
 
@@ -983,7 +985,7 @@ quiz_score = (torch.tensor([[2.0, 0.0], [5.0, 5.0]]) @ torch.tensor([2.0, 0.0]))
 #
 # - {{ quiz_numbers == V * D + D * V - V }} $2VD - V$, one column is shared
 #
-#     Not a column only: the tie shares the whole matrix.
+#     Not just one column: the tie shares the whole matrix.
 
 # %% [markdown] lang="zh" role="quiz"
 # 不绑定的一对有 $2VD$ 个参数。绑定之后，PyTorch 数出多少个？

@@ -46,7 +46,7 @@ similarity_maps(real)
 # %% [markdown] lang="zh"
 # ## 每个位置一行 {#table}
 #
-# 这张表有 $N$ 行 $D$ 列。$N$ 是模型能读的最长文本，训练之前就得定下来。取一行只看行号，和[词元（token）的表](lookup.md#table)完全一样，只是问题不同：问的不是*哪个*词元，而是*第几个位置*。取出的一行叫作**位置嵌入**（position embedding）。
+# 这张表有 $N$ 行 $D$ 列。$N$ 是模型最多能读的词元（token）数，训练之前就得定下来。取一行只看行号，和[词元的表](lookup.md#table)完全一样，只是问题不同：问的不是*哪个*词元，而是*第几个位置*。取出的一行叫作**位置嵌入**（position embedding）。
 
 # %%
 import torch
@@ -110,8 +110,8 @@ pieces = tokenizer.convert_ids_to_tokens(sentence.input_ids[0])
 rows_by_place(encoder.embeddings, pieces, [0] * len(pieces), "learned-rows-by-place")
 
 # %% [markdown] lang="en" role="caption"
-# Each token takes the row of its place. The second "the" takes another position row than
-# the first, though both take the same row of the token table.
+# Each token takes the row of its place. The second "the" takes a different position row
+# from the first, though both take the same row of the token table.
 
 # %% [markdown] lang="zh" role="caption"
 # 每个词元按所在位置取一行。两个“the”在词元嵌入表里取的是同一行，在位置表里取的却是不同的行。
@@ -382,16 +382,16 @@ assert ratio < 0.7
 # %% [markdown] lang="en"
 # ## The same words, elsewhere {#moved}
 #
-# Each row is learned by itself. So nothing makes the model treat "the dog saw the cat" at
-# positions 1 to 5 as it treats the same words at 401 to 405. How much does it matter?
-# Encode a few sentences where they belong, then all moved along by the same number of
-# positions, and compare the sentence vectors. Move the whole text first; then the words
-# alone, because this encoder has met `[CLS]` only at 0.
+# Each row is learned by itself. So nothing makes the model treat "the dog saw the cat"
+# at positions 1 to 5 as it treats the same words at 401 to 405. How much does it
+# matter? Encode a few sentences where they belong, then all moved along by the same
+# number of positions, and compare the sentence vectors. Move the whole text first; then
+# everything but `[CLS]`, because this encoder has met `[CLS]` only at 0.
 
 # %% [markdown] lang="zh"
 # ## 同样的词，换个地方 {#moved}
 #
-# 每一行都是单独学出来的。所以同样是“the dog saw the cat”，放在位置 1 到 5 和放在位置 401 到 405，模型未必一视同仁。差别有多大？取几个句子，先放在原来的位置编码一遍，再往后挪同样多的位置，然后比较句子向量。先挪整段文本；再只挪词，让 `[CLS]` 留在 0，因为这个编码器只在 0 处见过它。
+# 每一行都是单独学出来的。所以同样是“the dog saw the cat”，放在位置 1 到 5 和放在位置 401 到 405，模型未必一视同仁。差别有多大？取几个句子，先放在原来的位置编码一遍，再往后挪同样多的位置，然后比较句子向量。先挪整段文本；再挪 `[CLS]` 以外的部分，因为这个编码器只在 0 处见过 `[CLS]`。
 
 # %%
 sentences = [
@@ -806,7 +806,7 @@ is_unchanged = torch.equal(before[length:], after[length:])
 #
 # - {{ added_rows == (2, 3) }} `[2, 3]`
 #
-#     这是给批量里的文本编号，不是给文本里的位置编号。
+#     这样是每段文本一行，不是每个位置一行。
 
 # %% [markdown] lang="en" role="quiz"
 # In this encoder, which row of the position table does the first *word* of a sentence take?

@@ -2,7 +2,7 @@
 # # The table learns
 #
 # At first the numbers in an embedding table are random. After some training, the
-# rows of words that are used alike have often moved towards each other.
+# rows of words that are used alike have often moved toward each other.
 #
 # Which rows change in a step, by how much, and who decides it? And what does a row know when
 # the training is over? One step of training looks like this.
@@ -87,12 +87,15 @@ learn(loss, optimizer)
 moved_by = table.detach() - before
 moved_by
 
+# %% hide=true
+changed = moved_by.any(dim=1).nonzero().flatten().tolist()
+
 # %% [markdown] lang="en"
-# Of the {{ V }} rows only {{ moved_by.any(dim=1).nonzero().flatten().tolist() }} have moved, those
-# of the two words that went in. Did it help?
+# Of the {{ V }} rows only {{ changed[0] }} and {{ changed[1] }} have moved, those of the two words
+# that went in. Did it help?
 
 # %% [markdown] lang="zh"
-# {{ V }} 行里只有第 {{ moved_by.any(dim=1).nonzero().flatten().tolist() }} 行变了，正是送进去的那两个词的行。有用吗？
+# {{ V }} 行里只有第 {{ changed[0] }}、{{ changed[1] }} 行变了，正是送进去的那两个词的行。有用吗？
 
 # %%
 loss_after = F.cross_entropy(guess(embedding(ids[:-1])), ids[1:])
@@ -136,12 +139,12 @@ for row in range(V):
     assert torch.allclose(embedding.weight.grad[row], at_its_places, atol=1e-6)
 
 # %% [markdown] lang="en" role="claim"
-# Rows {{ unused }} were not looked up, and their gradient is exactly zero. A token that occurs
-# $k$ times gets the sum of $k$ gradients, one from each place, to rounding error: 我, with ID 2,
+# Rows {{ unused[0] }}, {{ unused[1] }} and {{ unused[2] }} were not looked up, and their
+# gradient is exactly zero. A token that occurs $k$ times gets the sum of $k$ gradients, one from each place, to rounding error: 我, with ID 2,
 # occurs {{ (text == 2).sum().item() }} times.
 
 # %% [markdown] lang="zh" role="claim"
-# 第 {{ unused }} 行没有查到，梯度严格为 0。出现 $k$ 次的词元（token），每个位置各贡献一个梯度，得到的是这 $k$ 个梯度之和，只差舍入误差；例如 ID 为 2 的“我”出现了 {{ (text == 2).sum().item() }} 次。
+# 第 {{ unused[0] }}、{{ unused[1] }}、{{ unused[2] }} 行没有查到，梯度严格为 0。出现 $k$ 次的词元（token），每个位置各贡献一个梯度，得到的是这 $k$ 个梯度之和，只差舍入误差；例如 ID 为 2 的“我”出现了 {{ (text == 2).sum().item() }} 次。
 
 # %% hide=true
 gradients.rows_with_gradient()
@@ -280,8 +283,9 @@ gradients.rows_that_move()
 moved_in_step_2(lambda p: Adam(p, lr=0.1), sparse=True)
 
 # %% [markdown] lang="en"
-# The tables above start small, with standard deviation 0.02: after a large start most rows of a tied
-# table get [no gradient at all](#exercises).
+# The tables above, tested row by row, start small, with standard deviation 0.02. In a
+# wide tied table that starts large, most rows may get [no gradient at all](#exercises)
+# in float32: see exercise 5.
 #
 # ## What padding_idx promises {#padding}
 #
@@ -290,7 +294,7 @@ moved_in_step_2(lambda p: Adam(p, lr=0.1), sparse=True)
 # gradient *from the lookup*. That is the whole promise.
 
 # %% [markdown] lang="zh"
-# 上面逐行测的那些表，初始值都很小，标准差是 0.02：如果初始值大，绑定的表大部分行[根本没有梯度](#exercises)，见练习 5。
+# 上面逐行测的那些表，初始值都很小，标准差是 0.02。维度高、初始值又大的时候，用 float32 训练，绑定的表可能大部分行[根本没有梯度](#exercises)，见练习 5。
 #
 # ## padding_idx 保证了什么 {#padding}
 #
@@ -415,15 +419,15 @@ at_first = [cosine(before, "猫", "狗") for before, _ in trained]
 assert min(cat_dog) > 0.9 and max(cat_apple) < 0.5 and max(at_first) < 0.5
 
 # %% [markdown] lang="en" role="claim"
-# Over {{ len(seeds) }} seeds, cosine(猫, 狗) began at {{ max(at_first):.2f }} at most and ends at
-# {{ min(cat_dog):.2f }} at least. The control pair, 猫 and 苹果, ends at {{ max(cat_apple):.2f }}
-# at most.
+# Over {{ len(seeds) }} seeds, cosine(猫, 狗) begins at {{ max(at_first):.2f }} at most and
+# ends at {{ min(cat_dog):.2f }} at least. The control pair, 猫 and 苹果, ends at
+# {{ max(cat_apple):.2f }} at most.
 
 # %% [markdown] lang="zh" role="claim"
 # 取 {{ len(seeds) }} 个随机种子，“猫”和“狗”的余弦起初最高只有 {{ max(at_first):.2f }}，最后最低也有 {{ min(cat_dog):.2f }}。作为对照的“猫”和“苹果”，最后最高只有 {{ max(cat_apple):.2f }}。
 
 # %% [markdown] lang="en"
-# Why? Both words must predict the same words, so step after step both rows are pulled towards
+# Why? Both words must predict the same words, so step after step both rows are pulled toward
 # the same goal. Nobody told the model that these are animals. It is a tendency of this *task*,
 # not a promise of tables.
 #
@@ -511,10 +515,11 @@ assert min(by_neighbors) > 0.8 and max(by_judging) < -0.8
 # 每个随机种子都一样：用 skip-gram，“好看”和“难看”的余弦四舍五入后最低也有 {{ min(by_neighbors):.2f }}；任务是判断好坏时，最高只有 {{ max(by_judging):.2f }}。词相同，句子相同，这两个词在一张表里靠拢，在另一张表里却正好相反。
 
 # %% [markdown] lang="en"
-# Judging sentiment needs 好看 and 难看 apart. Translation needs to know that 猫 and "cat" belong
-# together; generation, what may come next; code, which bracket closes which. So the table is often
-# left to train on. A frozen table needs no gradient and no optimizer state,
-# but the layers above must then make do with the differences that some other task has put into it.
+# Judging sentiment needs 好看 and 难看 apart. Translation needs to know that 猫 and "cat"
+# belong together; generation, what may come next; code, which bracket closes which. So
+# the table is often allowed to go on training. A frozen table needs no gradient and no
+# optimizer state, but the layers above must then make do with the differences that some
+# other task has put into it.
 
 # %% [markdown] lang="zh"
 # 判断情感，要把“好看”和“难看”分开。翻译，要知道“猫”和“cat”是一对；生成，要知道后面能接什么；写代码，要知道哪个括号配哪个括号。所以常让嵌入表跟着模型继续训练。冻结它，可以不存梯度和优化器的状态，但上面各层就只能利用别的任务留在表里的那些差别。
@@ -724,9 +729,10 @@ assert torch.allclose(*first_scores, atol=1e-6)
 # plain SGD. The [table of optimizers](#optimizers) shows momentum, Adam, weight decay and a
 # tied head moving others.
 #
-# **"To freeze a row, set its gradient to zero."** [Adam](../faults/adam_moves_rows.md) moves it all
-# the same, by what it remembers, and [AdamW](../faults/frozen_rows.md) shrinks it. Put the row back
-# after the step instead.
+# **"To freeze a row, set its gradient to zero."** [Adam](../faults/adam_moves_rows.md)
+# still moves a row that had a gradient before, by what it remembers of it, and
+# [AdamW](../faults/frozen_rows.md) shrinks every row. Put the row back after the step
+# instead.
 #
 # **"The embedding is the meaning of the word in this sentence."** Before the first layer a
 # vector knows its token, its place and its segment: the four vectors of `bank` [above](#hidden) are
@@ -740,7 +746,7 @@ assert torch.allclose(*first_scores, atol=1e-6)
 #
 # **“只有查到的行才会更新。”** 对查表的梯度和普通的 SGD 来说没错。[优化器那张表](#optimizers)里，动量、Adam、权重衰减和绑定的语言模型头都会移动别的行。
 #
-# **“想冻结一行，把它的梯度设为 0 就行。”** [Adam](../faults/adam_moves_rows.md) 照样会凭记忆移动它，[AdamW](../faults/frozen_rows.md) 还会让它缩小。应当在走完一步之后，把这一行放回原值。
+# **“想冻结一行，把它的梯度设为 0 就行。”** [Adam](../faults/adam_moves_rows.md) 会凭记忆继续移动以前得到过梯度的行，[AdamW](../faults/frozen_rows.md) 还会让每一行都缩小。应当在走完一步之后，把这一行放回原值。
 #
 # **“嵌入向量就是词在这句话里的意思。”** 在第一层之前，向量只知道词元、位置和片段：[上面](#hidden)四个 `bank` 的向量在那里完全相等。
 #
@@ -766,7 +772,7 @@ assert torch.allclose(*first_scores, atol=1e-6)
 # - 没查到的行，查表的梯度为 0；出现 $k$ 次的词元，得到 $k$ 个梯度之和。
 # - 哪些行会动，要看优化器、权重衰减，以及语言模型头有没有绑定。
 # - `padding_idx` 只保证查表不给这一行梯度，别的都不保证。
-# - 用法相近的词会靠拢，前提是这些行在任务里训练得到，而且任务对它们的要求相同。
+# - 用法相近的词会靠拢，前提是这些行在任务里真的会得到训练，而且任务对它们的要求相同。
 # - 一个词元一行。词在句子里的意思，要到隐状态里才看得出来。
 #
 # 这张表在模型的末尾还能再用一次，见[出口](head.md)。
@@ -858,14 +864,14 @@ assert not frozen.weight.requires_grad and thawed.weight.requires_grad
 #
 # ??? question "Answer"
 #     Lower. The gradients pull both rows the same way, but each row keeps its own random start,
-#     and now that start is large compared with the way it has moved. Models therefore set the
-#     start themselves: BERT and GPT-2 have {{ BertConfig().initializer_range }}.
+#     and now that start is large compared with the way it has moved. Many models set the start
+#     themselves: BERT and GPT-2 use {{ BertConfig().initializer_range }}.
 
 # %% [markdown] lang="zh"
 # **3.** 预测：上面用 skip-gram 训练“猫”和“狗”时，表的初始标准差是 0.1。改成 `nn.Embedding` 的 1.0，步数不变，“猫”和“狗”的余弦最后会更高还是更低？
 #
 # ??? question "答案"
-#     更低。梯度把两行往同一个方向拉，但每一行都还带着自己的随机初始值；现在初始值太大，训练中移动的那点距离盖不住它。所以各个模型都自己定初始的标准差：BERT 和 GPT-2 取 {{ BertConfig().initializer_range }}。
+#     更低。梯度把两行往同一个方向拉，但每一行都还带着自己的随机初始值；现在初始值太大，训练中移动的那点距离盖不住它。许多模型都自己定初始的标准差：BERT 和 GPT-2 取 {{ BertConfig().initializer_range }}。
 
 # %%
 tokens = [*dict.fromkeys(word for line in sentences for word in line), "<END>"]
@@ -1014,7 +1020,7 @@ quiz_rows = quiz_table.weight.grad.any(dim=1).sum().item()
 #
 #     AdamW remembers as Adam does, and decays every row besides.
 #
-# - {{ not ways["SGD"][3].item() }} SGD without momentum and weight decay
+# - {{ not ways["SGD"][3].item() }} SGD without momentum or weight decay
 #
 #     It uses the gradient of this step alone, and that is zero.
 
@@ -1121,6 +1127,6 @@ quiz_rows = quiz_table.weight.grad.any(dim=1).sum().item()
 #
 #     第一次注意力就把别的词混合了进来。
 #
-# - {{ torch.equal(at_bank[0][-1], at_bank[2][-1]) }} 哪里都不会不同，一个词元一个向量
+# - {{ torch.equal(at_bank[0][-1], at_bank[2][-1]) }} 始终相同，一个词元一个向量
 #
 #     表里确实只有一行，但从第一层起，隐状态就不同了。

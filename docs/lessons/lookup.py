@@ -716,7 +716,7 @@ def has_row(number):
 #
 # - {{ list(embedding(batch).shape) == [2, 4, 6] }} `[2, 4, 6]`
 #
-#     That is the shape of the one-hot rows, before they are multiplied with the table.
+#     That is the shape of the one-hot rows, before they are multiplied by the table.
 
 # %% [markdown] lang="zh" role="quiz"
 # 两段文本，每段四个 ID，输入 `nn.Embedding(6, 3)`。结果是什么形状？

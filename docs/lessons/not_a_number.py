@@ -129,7 +129,7 @@ for cosine, token_id in zip(likeness.tolist(), nearest.tolist(), strict=True):
 # then? Measure it over all tokens of two or more letters from a to z, without `##` in front.
 
 # %% [markdown] lang="zh"
-# `cats`、`kitten`、`dog` 都是相关的词，ID 与 `cat` 却都相差一千以上。词与词的相像，是训练写进这些行里的。那么 ID 就一点信息也没有吗？取词表里由两个以上英文字母组成、不以 `##` 开头的所有词元，量一量。
+# `cats`、`kitten`、`dog` 都是相关的词，ID 与 `cat` 却都相差一千以上。词与词的相像，是训练写进这些行里的。那么 ID 就一点信息也没有吗？取词表里由至少两个英文字母组成、不以 `##` 开头的所有词元，量一量。
 
 # %%
 whole = [
@@ -170,13 +170,14 @@ assert 0 < gain < 0.3 * cosines(shuffled).std()
 assert -0.2 < related < -0.05 and abs(renumbered) < 0.03
 
 # %% [markdown] lang="en" role="claim"
-# Over these {{ len(whole) }} tokens, neighbors in the list are hardly more alike than two drawn at
-# random: their mean cosine is higher by {{ gain:.2f }}, far less than its spread. The correlation
-# of ID distance and likeness is {{ related:.2f }}: weak, but not nothing. Renumber, and it is
-# gone: the sorting had left a trace.
+# Over these {{ len(whole) }} tokens, neighbors in the list are hardly more alike than
+# two drawn at random: their mean cosine is higher by {{ gain:.2f }}, far less than the
+# spread of the single cosines. The correlation of ID distance and likeness is
+# {{ related:.2f }}: weak, but not nothing. Renumber, and it is gone: the sorting had
+# left a trace.
 
 # %% [markdown] lang="zh" role="claim"
-# 在这 {{ len(whole) }} 个词元上，词表里相邻的两个和随机抽的两个几乎一样不像：余弦的平均值只差 {{ gain:.2f }}，远小于余弦本身的波动。ID 的距离与相像程度的相关系数是 {{ related:.2f }}：很弱，但不是零。随机重新编号，它就没有了：那只是排序留下的痕迹。
+# 把这 {{ len(whole) }} 个词元按 ID 排好，前后相接的两个和随机抽的两个几乎一样不像：余弦的平均值只差 {{ gain:.2f }}，远小于余弦本身的波动。ID 的距离与相像程度的相关系数是 {{ related:.2f }}：很弱，但不是零。随机重新编号，它就没有了：那只是排序留下的痕迹。
 
 # %% [markdown] lang="en"
 # ## What a layer can do with one number {#one-input}
@@ -551,9 +552,9 @@ assert sorted(vocabulary.encode("猫喜欢我").ids) == [2, 3, 4] and vocabulary
 # 第一个出错的 ID 是 {{ 2**8 + 1 }}。{{ len(every) }} 个 ID，舍入之后只剩 {{ left }} 个不同的数。
 
 # %% [markdown] lang="en"
-# **3.** Train on the tokens with an even number only, in the numbering that the kinds follow,
-# and ask for the kinds of the others. Predict the accuracy with the scaled ID and with the
-# embedding. Which is the better model?
+# **3.** Train only on the tokens with an even ID, in the numbering that the kinds
+# follow, and ask for the kinds of the others. Predict the accuracy with the scaled ID
+# and with the embedding. Which is the better model?
 #
 # ??? question "Answer"
 #     The scaled ID is nearly always right, the embedding guesses: the rows of tokens that it never

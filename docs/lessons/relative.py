@@ -234,7 +234,7 @@ assert torch.equal(shaw_term[..., 0, 2:], shaw_term[..., 0, 2:3].expand(1, H, S 
 
 # %% [markdown] lang="en"
 # The encoding does not build $a_{j-i}$ for every pair. There are only $2k + 1$ different
-# vectors, so each query is multiplied with each of them once, and every pair looks up its
+# vectors, so each query is multiplied by each of them once, and every pair looks up its
 # product. The difference is large:
 
 # %% [markdown] lang="zh"
@@ -269,10 +269,10 @@ assert torch.allclose(their_term, shaw_term / d**0.5, rtol=0, atol=1e-12)
 
 # %% [markdown] lang="en"
 # The paper has a second table, for the values. With attention weights $\alpha_{ij}$ the
-# output of a query becomes $z_i = \sum_j \alpha_{ij} (v_j + a^V_{j-i})$. That is the first
-# exception: these vectors come through none of the three doors. In the authors' own
-# experiments they added nothing to the first table, and the two methods below leave them
-# out.
+# output of a query becomes $z_i = \sum_j \alpha_{ij} (v_j + a^V_{j-i})$. That is the
+# first exception: these vectors come through none of the three doors. In the authors'
+# own experiments they brought no gain over the first table alone, and the two methods
+# below leave them out.
 
 # %% [markdown] lang="zh"
 # 论文里还有第二张表，用在值上。注意力权重记作 $\alpha_{ij}$，查询的输出就变成 $z_i = \sum_j \alpha_{ij} (v_j + a^V_{j-i})$。这是第一处例外：三扇门里哪一扇都不走。在作者自己的实验里，有了第一张表，再加它也没有好处。下面两种方法都没有它。
@@ -324,8 +324,9 @@ for i in range(S):
 # %% [markdown] lang="en"
 # Now make it relative. Three replacements, each with a reason:
 #
-# - The key's position $p_j$ gives way to the *distance* $i - j$, which may be negative:
-#   $R_{i-j}$ is the sinusoidal vector for that number. Nothing in it is learned.
+# - The key's position $p_j$ gives way to the *distance* $i - j$, never negative in a
+#   causal model: $R_{i-j}$ is the sinusoidal vector for that number. Nothing in it is
+#   learned.
 # - A distance is a different kind of thing from a word, so it gets a matrix of its own:
 #   $r_{i-j} = W_R R_{i-j}$.
 # - The query's position must not count any more. So $W_Q p_i$ becomes one learned vector,
@@ -342,7 +343,7 @@ for i in range(S):
 # %% [markdown] lang="zh"
 # 现在把它改成相对的。换掉三样，各有理由：
 #
-# - 键的位置 $p_j$ 换成*距离* $i - j$，可正可负：$R_{i-j}$ 是把这个数当作位置算出的正弦向量，其中没有要学习的东西。
+# - 键的位置 $p_j$ 换成*距离* $i - j$（因果模型里不会是负数）：$R_{i-j}$ 是把这个数当作位置算出的正弦向量，其中没有要学习的东西。
 # - 距离和词不是一类东西，所以单独给它一个矩阵：$r_{i-j} = W_R R_{i-j}$。
 # - 查询的位置不应该再起作用。于是 $W_Q p_i$ 换成一个可学习的向量，对每个 $i$ 都一样：在 $(c)$ 里是 $u$，在 $(d)$ 里是 $v$。
 #
@@ -358,8 +359,8 @@ for i in range(S):
 relative.four_terms()
 
 # %% [markdown] lang="en" role="caption"
-# The upper row depends on the query, the lower one is the same for every query. The $v$
-# here is a learned vector and has nothing to do with the values.
+# The upper row depends on the query's vector, the lower one does not look at it. The
+# $v$ here is a learned vector and has nothing to do with the values.
 
 # %% [markdown] lang="zh" role="caption"
 # 上面一行取决于查询，下面一行对每个查询都一样。这里的 $v$ 是一个可学习的向量，与值无关。
@@ -427,10 +428,11 @@ for i in range(S):
 # %% [markdown] lang="en"
 # ### The shift {#shift}
 #
-# The product with $r$ has a column for each distance, and what we need is a column for each
-# key. Take a causal model: its columns are the distances $S - 1, \dots, 1, 0$, and row $i$
-# must slide left by $S - 1 - i$. The paper does it without a loop. Put a zero in front of
-# each row, read the same numbers as a matrix of one row more, drop the first row.
+# The product with $r$ has a column for each distance, and what we need is a column for
+# each key. Take a causal model: its columns are the distances $S - 1, \dots, 1, 0$, and
+# row $i$ must slide left by $S - 1 - i$. The paper says only that each row shifts; its
+# code does it without a loop. Put a zero in front of each row, read the same numbers as
+# a matrix with one more row, and drop the first row.
 
 # %% [markdown] lang="zh"
 # ### 移位 {#shift}
@@ -457,15 +459,15 @@ n = len(x)
 for i in range(n):
     for j in range(i + 1):  # keys up to the query: a causal model needs no others
         assert relative_shift(x)[i, j] == x[i, j + n - 1 - i]
-above = relative_shift(x)[0, 1:].tolist()
+above = relative_shift(x)[~torch.ones(n, n).tril().bool()].int().tolist()
 
 # %% [markdown] lang="en" role="claim"
 # On and below the diagonal, entry $(i, j)$ is the one for distance $i - j$. The numbers above
-# it, here `{{ above }}`, moved in from the zeros and the next row: a causal mask must hide
+# it, here {{ above[0] }}, {{ above[1] }} and {{ above[2] }}, moved in from the zeros and the next row: a causal mask must hide
 # them.
 
 # %% [markdown] lang="zh" role="claim"
-# 对角线及其下方，第 $(i, j)$ 格正是距离 $i - j$ 的那一格。对角线上方是补的零和从下一行挤过来的数，这里是 `{{ above }}`：必须用因果掩码遮住。
+# 对角线及其下方，第 $(i, j)$ 格正是距离 $i - j$ 的那一格。对角线上方是补的零和从下一行挤过来的数，这里是 {{ above[0] }}、{{ above[1] }}、{{ above[2] }}：必须用因果掩码遮住。
 
 # %% check=true
 from transformers.models.xlnet.modeling_xlnet import XLNetModel, XLNetRelativeAttention
@@ -492,9 +494,9 @@ assert torch.allclose(theirs, b_and_d, rtol=0, atol=1e-12)
 # %% [markdown] lang="en"
 # ## T5: one number for each bucket {#t5}
 #
-# Raffel et al. (2020) reduce this to the minimum. The term is a single learned number for
-# each head. It does not look at the query, it does not look at the key, it looks at the
-# offset alone:
+# Raffel et al. (2020) reduce this to the minimum. The term is a single learned number
+# for each head and each bucket of offsets. It does not look at the query, it does not
+# look at the key, it looks at the offset alone:
 #
 # $$s_{ij} = q_i \cdot k_j + b_{\,\mathrm{bucket}(j - i)}$$
 #
@@ -640,7 +642,7 @@ assert (config.relative_attention_num_buckets, config.relative_attention_max_dis
 # {{ first_layer.scaling }}: it does not divide by $\sqrt{d}$.
 
 # %% [markdown] lang="zh" role="claim"
-# {{ len(long) }} 个词元的偏置与 transformers 的逐位相等。最后一个桶从距离 {{ last }} 开始，从那里起，每个头、每一侧的偏置都是同一个数。模型有 {{ config.num_layers }} 层，表只有 {{ len(tables) }} 张，放在第一层，各层共用。T5 的注意力给分数乘的是 {{ first_layer.scaling }}：它不除以 $\sqrt{d}$。
+# {{ len(long) }} 个词元的偏置与 transformers 的逐位相等。最后一个桶从距离 {{ last }} 开始，从那里起，同一个头、同一侧的偏置不再变化。模型有 {{ config.num_layers }} 层，表只有 {{ len(tables) }} 张，放在第一层，各层共用。T5 的注意力给分数乘的是 {{ first_layer.scaling }}：它不除以 $\sqrt{d}$。
 
 # %% [markdown] lang="en"
 # ## Side by side {#side-by-side}
@@ -651,7 +653,7 @@ assert (config.relative_attention_num_buckets, config.relative_attention_max_dis
 # %% [markdown] lang="zh"
 # ## 放在一起比 {#side-by-side}
 #
-# 三种方法的共同承诺，一次就能检验：把整段文本挪 1,000 个位置，看加上的项变不变。
+# 三种方法都应当只看偏移，这一点一次就能检验：把整段文本挪 1,000 个位置，看加上的项变不变。
 
 # %%
 from tokpos import SinusoidalEncoding
@@ -787,7 +789,7 @@ assert far_bias.shape == (H, 1, S) and far_bias.isfinite().all()
 # - The offset of a pair is key position minus query position. It does not change when the
 #   text moves.
 # - A distance belongs to a pair, so it enters the scores, not the input.
-# - Shaw: a learned vector for each offset, clipped, multiplied with the query.
+# - Shaw: a learned vector for each offset, clipped, multiplied by the query.
 # - Transformer-XL: the product of query and key taken apart into four terms; distance in
 #   place of position, two learned vectors in place of the query's own position.
 # - T5: one learned number for each head and bucket; exact near, logarithmic far.
@@ -943,7 +945,7 @@ asked_with_v = xl.into_scores(nothing, place, place).inside.detach()
 without = TransformerXLEncoding(H, d, dtype=torch.float64)
 without.load_state_dict(xl.state_dict() | {"position_bias": torch.zeros(H, d)})
 asked_without = without.into_scores(nothing, place, place).inside.detach()
-asked_without.abs().max().item(), [round(n, 1) for n in asked_with_v[0, 0, -1].tolist()]
+asked_without.abs().max().item(), [round(n, 2) for n in asked_with_v[0, 0, -1].tolist()]
 
 # %% check=true hide=true
 assert asked_without.abs().max() == 0
@@ -1133,7 +1135,7 @@ unmoved = [name for name in change if change[name] < 1e-9]
 #
 # - {{ "sinusoidal (absolute)" not in unmoved }} those of sinusoids added to the input
 #
-#     Each token vector gets another vector added, and the scores see both.
+#     A different vector is added to each token vector, and the scores see both.
 
 # %% [markdown] lang="zh" role="quiz"
 # 一段文本从位置 0 挪到位置 1,000，哪种方法的分数会变？

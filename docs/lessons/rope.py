@@ -286,9 +286,9 @@ assert len(list(rope.parameters())) == 0 and len(rope.state_dict()) == 0
 figures.layouts()
 
 # %% [markdown] lang="en" role="caption"
-# Above, interleaved: neighbors are a pair. Below, half-split: a feature and the one half a
-# head further on. The arrows show where each feature must go so that the pairs stay
-# together.
+# Above, interleaved: neighbors are a pair. Below, half-split: a feature pairs with the
+# feature half a head further on. The arrows show where each feature must go so that the
+# pairs stay together.
 
 # %% [markdown] lang="zh" role="caption"
 # 上面是相邻配对：相邻的两维是一对。下面是前后半配对：一维与隔半个头的那一维是一对。箭头指出每一维要移到哪里，才能让原来的一对仍是一对。
@@ -346,9 +346,10 @@ assert (rotate(x, turn, "half-split") - rotate(x, turn, "interleaved")).abs().ma
 # 先重排各维，再按前后半配对转动：得到的数与相邻配对相同，只是换了次序。不重排，得到的就是别的数。
 
 # %% [markdown] lang="en"
-# Llama's code in transformers looks different. It has a cosine and a sine for each *feature*
-# and a second vector, the halves of the head swapped and one of them negated. It adds the
-# vector times the cosines and the second one times the sines.
+# Llama's code in transformers looks different. It has a cosine and a sine for each
+# *feature* and a second vector, the halves of the head swapped and one of them negated.
+# The result is the query (or key) times the cosines plus this second vector times the
+# sines.
 
 # %% [markdown] lang="zh"
 # transformers 里 Llama 的代码看上去不同。它给*每一维*准备一个余弦和一个正弦；把一个头的前后两半对调、其中一半变号，做成另一个向量；原向量乘余弦，新向量乘正弦，两者相加。
@@ -383,7 +384,7 @@ assert (turned_q - theirs[0]).abs().max() > 0.5  # turned_q: interleaved
 # %% [markdown] lang="zh"
 # ### 用错配对方式，模型会怎样 {#wrong-layout}
 #
-# 权重是按某一种配对训练出来的，可是从名字、从形状都看不出是哪一种。弄错的代价有多大？我们训练了一个很小的模型。它的任务，单靠一层而[没有位置](why_positions.md#causal)就做不成：说出三个位置之前是哪个词元。（训练的循环在 notebook 里；`share_right` 是在新文本上答对的比例。）
+# 权重是按某一种配对训练出来的，可是从名字、从形状都看不出是哪一种。弄错的代价有多大？我们训练了一个很小的模型。它的任务是说出三个位置之前是哪个词元；只有一层、又[没有位置](why_positions.md#causal)的话，这是做不成的。（训练的循环在 notebook 里；`share_right` 是在新文本上答对的比例。）
 
 # %%
 from torch import nn
@@ -555,16 +556,17 @@ assert ((wanted - mixed) @ real_k.mT).abs().max() > 0.5
 # computed in a smaller type?
 
 # %% [markdown] lang="zh"
-# ## 角度所需的位数比模型多 {#precision}
+# ## 算角度，要比模型其余部分用更多的位数 {#precision}
 #
-# 模型常用 bfloat16 运行，一个数只保留 {{ round(-math.log2(torch.finfo(torch.bfloat16).eps)) + 1 }} 位二进制数字。对向量里的数来说够了，对位置来说不够：257 变成 {{ int(torch.tensor(257).bfloat16()) }}，100,000 变成 {{ f"{int(torch.tensor(100_000).bfloat16()):,}" }}。转得快的那些对，角度至少要准到零点几弧度。用位数较少的类型计算角度，余弦与 float64 的值会差多少？
+# 模型常用 bfloat16 运行，一个数只有 {{ round(-math.log2(torch.finfo(torch.bfloat16).eps)) + 1 }} 位二进制有效数字。对向量里的数来说够了，对位置来说不够：257 变成 {{ int(torch.tensor(257).bfloat16()) }}，100,000 变成 {{ f"{int(torch.tensor(100_000).bfloat16()):,}" }}。转得快的那些对，角度至少要准到零点几弧度。用位数较少的类型计算角度，余弦与 float64 的值会差多少？
 
 # %% hide=true
 figures.precision()
 
 # %% [markdown] lang="en" role="caption"
-# The largest error of a cosine at each position, for a head of width 128. The top curve is
-# that of bfloat16: after 256 tokens it cannot even tell neighboring positions apart.
+# The largest error of a cosine at each position, for a head of width 128. The top curve
+# is that of bfloat16: after 256 tokens it can no longer tell all neighboring positions
+# apart.
 
 # %% [markdown] lang="zh" role="caption"
 # 头的维度为 128 时，各个位置上余弦的最大误差。最上面一条是 bfloat16：256 个词元之后，它连相邻的位置都分不开了。
@@ -676,7 +678,7 @@ figures.scaling_rules()
 # right of the dashed line did not finish a turn during training.
 
 # %% [markdown] lang="zh" role="caption"
-# 长度变为 {{ factor:.0f }} 倍时，每种规则让每一对慢多少倍。虚线右边的对，在训练时连一圈都没转完。
+# 长度变为 {{ factor:.0f }} 倍时，每种规则把每一对放慢到几分之一。虚线右边的对，在训练时连一圈都没转完。
 
 # %%
 from tokpos.rope_scaling import scaled_frequencies
@@ -719,7 +721,7 @@ for name, (slower, _) in scaled.items():
 # the angles met in training.
 
 # %% [markdown] lang="zh" role="claim"
-# 四种规则都与 transformers 一致，误差不超过 10⁻⁵。它们都让最后一对慢到原来的 1/{{ factor:.0f }}。第一对从一个词元到下一个转 {{ plain[0]:.0f }} 弧度，除了插值都不改变它，插值使它只转 {{ 1 / factor }} 弧度。除了 NTK，没转完一圈的对都留在训练时见过的角度之内。
+# 四种规则都与 transformers 一致，误差不超过 10⁻⁵。它们都让最后一对慢到原来的 1/{{ factor:.0f }}。第一对原来每走一个词元转 {{ plain[0]:.0f }} 弧度；只有插值改变了这个角度，使它变成 {{ 1 / factor }} 弧度，其他规则都不改变。除了 NTK，没转完一圈的对都留在训练时见过的角度之内。
 
 # %% check=true
 yarn, x = RotaryEncoding(128, layout="half-split", scaling=rules["YaRN"]), torch.ones(1, 6, 128)
@@ -749,9 +751,10 @@ assert of_longrope > 1
 # %% [markdown] lang="en"
 # ## Turning a part of a head {#partial}
 #
-# This has nothing to do with length: some models turn only some of the features; the rest
-# carry content without position. GPT-NeoX, Gemma 4 and DeepSeek-V3 each choose other features
-# and speeds: see the [comparison](../differences.md#partial-rotation) and exercise 2.
+# This has nothing to do with length: some models turn only some of the features; the
+# rest carry content without position. GPT-NeoX, Gemma 4 and DeepSeek-V3 each choose
+# different features and speeds: see the [comparison](../differences.md#partial-rotation)
+# and exercise 2.
 
 # %% [markdown] lang="zh"
 # ## 只转一个头的一部分 {#partial}
@@ -766,9 +769,9 @@ assert of_longrope > 1
 #     [above](rope.md#wrong-layout).
 #
 # !!! note "Often said, not so: with RoPE, far keys count less"
-#     That is up to the query and the key. If all features of both are the same number, the
-#     score falls in waves, as in this picture. But take as key the query itself, turned on by
-#     40 steps: now the best place is 40 back.
+#     That is up to the query and the key. If all features of both are the same number,
+#     the score falls in waves, as in this picture. But take as key the query itself,
+#     turned 40 steps further: now the best place is 40 back.
 
 # %% [markdown] lang="zh"
 # ## 常见的误解 {#not-so}
@@ -821,7 +824,7 @@ assert math.isclose(by_place[200 - best], query.square().sum(), rel_tol=1e-9)
 # - Compute angles in float32 or better.
 # - For longer texts, pairs are slowed: all of them equally, or the slow ones most.
 #
-# The next lesson, [ALiBi](alibi.md), needs no rotation and no vector at all.
+# [ALiBi](alibi.md), in the next lesson, needs no rotation and no vector at all.
 
 # %% [markdown] lang="zh"
 # ## 小结 {#summary}
@@ -1187,7 +1190,7 @@ def kept_by(name, pair):
 #
 # - {{ cosine_error(torch.float16) < 0.01 }} 角度用 float16，位数更多
 #
-#     位数多几位，但大于 {{ torch.finfo(torch.float16).max:,.0f }} 的数都没有：位置变成了无穷大。
+#     有效数字是多几位，可是最大只能表示 {{ torch.finfo(torch.float16).max:,.0f }}：位置变成了无穷大。
 
 # %% [markdown] lang="en" role="quiz"
 # Which rule changes even the fastest pair, and so the step from a token to its neighbor?

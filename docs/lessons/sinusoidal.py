@@ -82,9 +82,9 @@ for p, (sine, cosine) in enumerate(hand(torch.arange(8)).tolist()):
     print(f"{p}   sin {sine:7.4f}   cos {cosine:7.4f}")
 
 # %% [markdown] lang="en"
-# At position 6 the hand is nearly back where it was at position 0. After exactly $2\pi$ it *is*
-# back, but no token stands at {{ 2 * math.pi:.2f }}. At whole positions it never comes back
-# exactly, and yet it comes near enough to be mistaken.
+# At position 6 the hand is nearly back where it was at position 0. After exactly $2\pi$
+# it *is* back, but no token stands at {{ 2 * math.pi:.2f }}. At whole positions it never
+# comes back exactly, and yet it comes near enough to be mistaken for it.
 
 # %% [markdown] lang="zh"
 # 到位置 6，针几乎转回了位置 0 时的方向。正好转过 $2\pi$ 时，针*完全*回到原处，但 {{ 2 * math.pi:.2f }} 处没有词元（token）。在整数位置上，针从不完全回到原处，却会近到足以认错。
@@ -217,10 +217,11 @@ assert torch.allclose(
 # %% [markdown] lang="en"
 # !!! note "Often said, not so: i is the dimension"
 #     In the formula $i$ is the number of the pair, and the exponent is $2i/D$. A loop
-#     `for i in range(0, D, 2)` runs over coordinates: its `i` is already twice the pair. Typing
-#     `2 * i` from the paper then doubles it once more; using `i + 1` for the cosine gives sine and
-#     cosine two different angles. No error is raised.
-#     [The museum](../faults/factor_two.md) shows both mistakes and how to test for them.
+#     `for i in range(0, D, 2)` runs over coordinates: its `i` is already twice the
+#     pair's number. Typing `2 * i` from the paper then doubles it once more; using
+#     `i + 1` for the cosine gives sine and cosine two different angles. No error is
+#     raised. [The museum](../faults/factor_two.md) shows both mistakes and how to test
+#     for them.
 
 # %% [markdown] lang="zh"
 # !!! note "常见的误解：i 是维度"
@@ -369,8 +370,8 @@ waves.heat_map()
 hands.turning()
 
 # %% [markdown] lang="en" role="caption"
-# From the pale hand to the strong one are three steps. Along a row the angle is the same, though
-# the starting points lie far apart.
+# The strong hand is three steps on from the pale one. Along a row the angle is the
+# same, though the starting points lie far apart.
 
 # %% [markdown] lang="zh" role="caption"
 # 从浅色的针到深色的针是三步。同一行里，出发点虽然相隔很远，转过的角度却都一样。
@@ -568,14 +569,16 @@ assert second > 2.7
 # %% [markdown] lang="en"
 # ## The digits after the decimal point {#exact}
 #
-# At position 131,071 the first hand has turned by 131,071 radians. A float32 keeps about seven
-# digits: six of them go to the whole number, and little is left for the fraction. Code that
-# computes the angles in float32 is off by then, and sine and cosine cannot repair that.
+# At position 131,071 the fast hands have turned by about a hundred thousand radians.
+# For the first that is a whole number, for all others it has a fraction. A float32
+# keeps about seven digits: six of them go to the whole number, and little is left for
+# the fraction. Code that computes the angles in float32 is off by then, and sine and
+# cosine cannot repair that.
 
 # %% [markdown] lang="zh"
 # ## 小数点后面的数字 {#exact}
 #
-# 到位置 131,071，第一根针转过了 131,071 弧度。float32 大约能保留七位数字：整数部分占去六位，留给小数的就所剩无几了。如果用 float32 算角度，到这里已经不准，正弦和余弦也无法补救。
+# 到位置 131,071，转得快的针已经转过十万多弧度。第一根的角度正好是整数；从第二根起，角度就带小数了。float32 大约能保留七位数字：整数部分占去六位，留给小数的就所剩无几了。如果用 float32 算角度，到这里已经不准，正弦和余弦也无法补救。
 
 # %% check=true
 far = torch.arange(131_072 - 1000, 131_072)
@@ -706,13 +709,14 @@ encode(vectors, positions=torch.tensor([0]))
 # %% [markdown] lang="en"
 # ## Why added, not concatenated {#added-not-concatenated}
 #
-# One could put the position beside the token, and nothing would be mixed. The price is width: the
-# vector has $2D$ coordinates, and so has everything after it.
+# One could put the position beside the token, and nothing would be mixed. The price is
+# width: if the position vector is as wide as the token's, the result has $2D$
+# coordinates, and so has everything after it.
 
 # %% [markdown] lang="zh"
 # ## 为什么相加，而不拼接 {#added-not-concatenated}
 #
-# 也可以把位置放在词元旁边，这样两者就不会混在一起。代价是维度：向量有 $2D$ 维，后面的一切也都跟着加倍。
+# 也可以把位置放在词元旁边，这样两者就不会混在一起。代价是维度：位置向量如果和词元向量一样宽，拼起来就有 $2D$ 维，后面各层的维度也都跟着加倍，权重则变成四倍。
 
 # %%
 added.added_or_concatenated(D)
@@ -1008,8 +1012,8 @@ assert torch.equal(M3.T, step_matrix(-3, 64))
 #     $A = M_1$. Since $M_1 \mathrm{PE}(q) = \mathrm{PE}(q + 1)$, the score is
 #     $\mathrm{PE}(p) \cdot \mathrm{PE}(q + 1)$, and a dot product is largest at offset 0, that is
 #     at $q = p - 1$. At $D = 64$ the token before scores {{ dot(zero, zero):.2f }}, the token after
-#     {{ dot(zero, zero + 2):.2f }}. In attention, with $q = W_Q x$ and
-#     $k = W_K x$, the matrix $W_Q^{\top} W_K$ can play the part of $A$.
+#     {{ dot(zero, zero + 2):.2f }}. In attention a query is $W_Q x$ and
+#     a key $W_K x$, so the matrix $W_Q^{\top} W_K$ can play the part of $A$.
 #
 #     ```python
 #     P = sinusoidal(torch.arange(512), 64, dtype=torch.float64)
@@ -1021,7 +1025,7 @@ assert torch.equal(M3.T, step_matrix(-3, 64))
 # **3.** 点积分不清左右。找一个固定的矩阵 $A$，使得对每个位置 $p$，分数 $\mathrm{PE}(p)^{\top} A \, \mathrm{PE}(q)$ 都在 $q = p - 1$ 处最大，也就是前一个词元。
 #
 # ??? question "答案"
-#     $A = M_1$。因为 $M_1 \mathrm{PE}(q) = \mathrm{PE}(q + 1)$，分数就是 $\mathrm{PE}(p) \cdot \mathrm{PE}(q + 1)$，而点积在偏移为 0 时最大，也就是在 $q = p - 1$ 处。$D = 64$ 时，前一个词元的分数是 {{ dot(zero, zero):.2f }}，后一个词元的分数是 {{ dot(zero, zero + 2):.2f }}。在注意力里，如果 $q = W_Q x$、$k = W_K x$，那么 $W_Q^{\top} W_K$ 就可以担任 $A$ 的角色。
+#     $A = M_1$。因为 $M_1 \mathrm{PE}(q) = \mathrm{PE}(q + 1)$，分数就是 $\mathrm{PE}(p) \cdot \mathrm{PE}(q + 1)$，而点积在偏移为 0 时最大，也就是在 $q = p - 1$ 处。$D = 64$ 时，前一个词元的分数是 {{ dot(zero, zero):.2f }}，后一个词元的分数是 {{ dot(zero, zero + 2):.2f }}。在注意力里，查询是 $W_Q x$，键是 $W_K x$，所以 $W_Q^{\top} W_K$ 就可以担任 $A$ 的角色。
 #
 #     ```python
 #     P = sinusoidal(torch.arange(512), 64, dtype=torch.float64)
@@ -1107,7 +1111,8 @@ reads_token, reads_position = (as_they_are[name][1] > 0.9 for name in ("token", 
 #
 # - {{ math.isclose(angle_of_a_step, 10000 ** (-12 / 8)) }} $10000^{-12/8}$, both of them
 #
-#     That takes 6 for the number of the pair. It is the coordinate, twice the pair already.
+#     That takes 6 for the number of the pair. 6 is the coordinate, already twice the
+#     number of the pair.
 #
 # - {{ not one_angle }} $10000^{-6/8}$ and $10000^{-7/8}$
 #

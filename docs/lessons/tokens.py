@@ -32,9 +32,10 @@ figures.text_to_ids()
 #
 # ## Split, then number {#split-and-number}
 #
-# The pieces are called **tokens**. A list of tokens, numbered from 0, is a **vocabulary**, and
-# the number of a token is its **ID**. Here is one with six tokens. `<PAD>` and `<UNK>` are
-# special tokens, which stand for no piece of a text; you will see below what they are for.
+# The pieces are called **tokens**. A list of tokens, numbered from 0, is a
+# **vocabulary**, and the number of a token is its **ID**. Here is one with six tokens.
+# `<PAD>` and `<UNK>` are special tokens, which never stand in a text themselves; you will
+# see below what they are for.
 
 # %% [markdown] lang="zh"
 # 这句话里常见的词都保持完整，最后一个词却切成了几块，原因后面会看到。先来看一个小到一眼就能看完的分词器。
@@ -336,7 +337,7 @@ for text in ["This is a test sentence", "我喜欢猫"]:
 # the character that each token is part of.
 
 # %% [markdown] lang="zh"
-# 这里没有添加词元；英文的空格归后面的词，写成 `Ġ`。第二行看着像乱码，其实没有错。许多字节没有对应的可见字符，GPT-2 就给每种字节规定了一个看得见的字符。我们直接看字节，同时看每个词元属于哪个字。
+# 这里没有添加词元；英文的空格归后面的词，写成 `Ġ`。第三行看着像乱码，其实没有错。许多字节没有对应的可见字符，GPT-2 就给每种字节规定了一个看得见的字符。我们直接看字节，同时看每个词元属于哪个字。
 
 # %%
 text = "我喜欢猫"
@@ -360,7 +361,7 @@ figures.bytes_and_merges("国人")
 # merge: the lower, the earlier it was learned, and the earlier it is applied.
 
 # %% [markdown] lang="zh" role="caption"
-# 两个字、它们的字节，以及 GPT-2 的合并。方框里的数是合并的名次：名次越靠前，学到得越早，用得也越早。
+# 两个字、它们的字节，以及 GPT-2 的合并。方框里的数是合并的名次：名次越靠前，学得越早，用得也越早。
 
 # %% [markdown] lang="en" role="widget"
 # `tokenizer`
@@ -432,7 +433,7 @@ for text in texts:
 # %% [markdown] lang="zh"
 # ## 词表是一次一次合并学出来的 {#training}
 #
-# GPT-2 的合并规则从哪里来？是数出来的。拿一个语料库，把每个词切成字符；找出挨在一起次数最多的一对，合成新的一块；然后重复。**BPE** 的训练就是这么简单。下面用四行文本来做。
+# GPT-2 的合并规则从哪里来？是数出来的。拿一个语料库，把每个词切成最小的块（GPT-2 切成字节，下面的例子切成字符）；找出挨在一起次数最多的一对，合成新的一块；然后重复。**BPE** 的训练就是这么简单。下面用四行文本来做。
 
 # %%
 from tokpos.bpe_training import SplitWord, choose, count_pairs, count_words, merge_pair
@@ -533,7 +534,7 @@ print("s" in training.vocabulary)
 # cuts 龍好 ("dragon", "good") like this.
 
 # %% [markdown] lang="zh"
-# `cut` 里虽然有 `s`，但这 {{ len(alphabet) }} 个字符中没有它，所以它没有 ID。从字节出发就没有这样的缺口：第一次合并之前，{{ 2**8 }} 种字节已经全在表里。[练习 3](#exercises) 就在字节上训练。合并字节也有一件怪事：程序只管数一对一对的字节，没有哪条规则告诉它一个字到哪里为止。看看 GPT-2 怎样切“龍好”。
+# `cut` 打印出来的块里虽然有 `s`，但语料库的 {{ len(alphabet) }} 个字符中没有它，所以它没有 ID。从字节出发就没有这样的缺口：第一次合并之前，{{ 2**8 }} 种字节已经全在表里。[练习 3](#exercises) 就在字节上训练。合并字节也有一件怪事：程序只管数一对一对的字节，没有哪条规则告诉它一个字到哪里为止。看看 GPT-2 怎样切“龍好”。
 
 # %%
 for piece in gpt.pieces("龍好"):
@@ -565,9 +566,10 @@ assert gpt.pieces("龍好")[0].owners == (0, 0, 0, 1, 1)
 # $V$ is the size of the vocabulary, $D$ the width of a vector. A training step moves rows of the
 # table, as [The table learns](learning.md) shows; it never moves an ID.
 #
-# So a table belongs to one tokenizer. Here are GPT-2's IDs, read with BERT's vocabulary. BERT's
-# table would fetch the rows of these tokens, and no error would be raised: all IDs are below the
-# number of its rows. (`[unused459]` is one of the spare rows that BERT's vocabulary keeps.)
+# So a table belongs to one tokenizer. Here are GPT-2's IDs, read with BERT's
+# vocabulary. BERT's table would fetch the rows of these tokens, and no error would be
+# raised: these IDs are all below the number of its rows. (`[unused459]` is one of the
+# spare rows that BERT's vocabulary keeps.)
 
 # %% [markdown] lang="zh"
 # ## ID 是行号，其余的事归嵌入表 {#row-number}
@@ -584,7 +586,7 @@ assert gpt.pieces("龍好")[0].owners == (0, 0, 0, 1, 1)
 #
 # $V$ 是词表大小，$D$ 是向量的维度。训练一步，表的几行会变，见[嵌入表怎样学习](learning.md)；ID 从来不变。
 #
-# 所以一张表只配一个分词器。下面用 BERT 的词表来读 GPT-2 的 ID。如果拿这些 ID 去查 BERT 的嵌入表，取出的就是这些词元的行，而且不会报错，因为每个 ID 都小于表的行数。（`[unused459]` 是 BERT 的词表里预留的空行。）
+# 所以一张表只配一个分词器。下面用 BERT 的词表来读 GPT-2 的 ID。如果拿这些 ID 去查 BERT 的嵌入表，取出的就是这些词元的行，而且不会报错，因为这几个 ID 都小于表的行数。（`[unused459]` 是 BERT 的词表里预留的空位之一。）
 
 # %%
 foreign = gpt.encode("The capital of France").ids
@@ -598,7 +600,7 @@ assert max(foreign) < len(bert.vocabulary) and "[unused459]" in bert.vocabulary
 # Every ID of GPT-2 here has a row in a table of {{ len(bert.vocabulary) }} rows.
 
 # %% [markdown] lang="zh" role="claim"
-# 这里的每个 GPT-2 的 ID，在 {{ len(bert.vocabulary) }} 行的表里都有对应的行。
+# 这四个 GPT-2 的 ID，在 {{ len(bert.vocabulary) }} 行的表里都有对应的行。
 
 # %% [markdown] lang="en"
 # An ID says which row, and nothing else. It is not large or small, and two neighboring IDs
@@ -664,7 +666,7 @@ pad_row = model.embeddings.word_embeddings.weight[bert.id("[PAD]")].detach()
 padded = library(sentences, padding=True, return_tensors="pt")
 for name in ("input_ids", "attention_mask", "token_type_ids"):
     assert torch.equal(batch[name], padded[name])
-assert torch.allclose(masked, alone, atol=1e-5)
+assert torch.allclose(masked, alone, rtol=0, atol=1e-5)
 wrong = (unmasked - alone).abs().max()
 assert wrong > 0.05
 assert pad_row.norm() > 0.5
@@ -734,9 +736,9 @@ print(cut)
 
 # %% [markdown] lang="en"
 # !!! note "Often said, not so: a Chinese character is one token"
-#     Others say it is two. It depends on the vocabulary: what was frequent in the corpus that it
-#     was learned from has been joined to a single token, everything else has stayed in pieces.
-#     GPT-2 learned from English pages.
+#     Others say it is two. It depends on the vocabulary: what was frequent in the
+#     corpus that it was learned from has been joined into a single token, everything
+#     else has stayed in pieces. GPT-2 learned from English pages.
 
 # %% [markdown] lang="zh"
 # !!! note "常见的误解：一个汉字就是一个词元"
@@ -770,12 +772,12 @@ assert bert.encode("Polish résumé").ids == bert.encode("polish   resume").ids
 assert gpt.encode("Polish résumé").ids != gpt.encode("polish   resume").ids
 
 # %% [markdown] lang="en" role="claim"
-# The sentence has more tokens than words. Chinese characters are one, two or three tokens of
-# GPT-2; {{ whole }} of the {{ len(han) }} from U+4E00 to U+9FFF are a single one. The two
-# spellings are the same to BERT's tokenizer and differ for GPT-2's.
+# The sentence has more tokens than words. The characters above are one, two or three
+# tokens of GPT-2; {{ whole }} of the {{ len(han) }} from U+4E00 to U+9FFF are a single
+# one. The two spellings are the same to BERT's tokenizer and differ for GPT-2's.
 
 # %% [markdown] lang="zh" role="claim"
-# 这个句子的词元比词多。一个汉字在 GPT-2 里可能是一个、两个或三个词元；从 U+4E00 到 U+9FFF 的 {{ len(han) }} 个字里，只有 {{ whole }} 个是一个词元。两种写法在 BERT 的分词器看来相同，在 GPT-2 看来不同。
+# 这个句子的词元比词多。上面这些汉字在 GPT-2 里有的是一个词元，有的是两个或三个；从 U+4E00 到 U+9FFF 的 {{ len(han) }} 个字里，只有 {{ whole }} 个是一个词元。两种写法在 BERT 的分词器看来相同，在 GPT-2 看来不同。
 
 # %% [markdown] lang="en"
 # ## In short {#summary}
@@ -870,15 +872,16 @@ answer.cut("hugs")
 # does it not know?
 #
 # ??? question "Answer"
-#     Two, since a Chinese character has three bytes. Characters then become words, 喜欢 ("like"),
-#     and letters become ` like`, with the space in front. The last merge joins 喜欢 with the first
-#     byte of the next character: yes, it can. There is no text that it does not know.
+#     Two, since these characters have three bytes each. Characters then become words,
+#     喜欢 ("like"), and letters become ` like`, with the space in front. The last merge
+#     joins 喜欢 with the first byte of the next character: yes, it can. There is no text
+#     that it does not know.
 
 # %% [markdown] lang="zh"
 # **3.** 换成五行文本的字节来训练，中文照平常的写法，不加空格：我喜欢猫，你喜欢狗。他也喜欢你。欢迎你！恭喜你！另有两行英文。合成一个汉字要合并几次？这个分词器的词元会不会断在一个字的中间？哪些文本它不认识？
 #
 # ??? question "答案"
-#     两次，因为一个汉字有三个字节。字再合成词，例如“喜欢”；字母则合成 ` like`，连同前面的空格。最后一次合并把“喜欢”和下一个字的第一个字节接在了一起，所以会断在字的中间。没有它不认识的文本。
+#     两次，因为这些汉字各有三个字节。字再合成词，例如“喜欢”；字母则合成 ` like`，连同前面的空格。最后一次合并把“喜欢”和下一个字的第一个字节接在了一起，所以会断在字的中间。没有它不认识的文本。
 
 # %%
 from tokpos.byte_letters import to_bytes
@@ -969,7 +972,7 @@ assert answer.cut("hugs") == ["hug", "s"]
 # **5.** 找错。GPT-2 没有填充词元，于是有人用 0 来补，再用 `ids != 0` 得到掩码。好几个星期都没出问题。哪些文本会出错？
 #
 # ??? question "答案"
-#     在 GPT-2 里，ID 0 是一个普通的词元：感叹号。凡是切出这个词元的文本，注意力都看不到它。掩码要由长度得到，不能由 ID 得到。
+#     在 GPT-2 里，ID 0 是一个普通的词元：感叹号。文本里凡是切出这个词元的地方，注意力都看不到。掩码要由长度得到，不能由 ID 得到。
 
 # %%
 ids = torch.tensor(gpt.encode("Stop! Wait!").ids + [0, 0])
@@ -1013,7 +1016,7 @@ quiz_batch = tensors(bert.encode_batch(["cats", "I like cats and dogs"]))["input
 #
 # - {{ vocabulary.id("猫") == 2 and vocabulary.id("我") == 4 }} 猫 is twice as much as 我.
 #
-#     That computes with row numbers. A double house number is not a double house.
+#     That computes with row numbers. Twice the house number is not twice the house.
 #
 # - {{ place_of_cat == 4 }} 猫 is the fourth token of the sentence.
 #
@@ -1147,7 +1150,8 @@ quiz_batch = tensors(bert.encode_batch(["cats", "I like cats and dogs"]))["input
 #
 # - {{ moved.sum().item() == 3 }} Rows of the embedding table.
 #
-#     The table is a parameter. Plain SGD moves rows that were looked up, and no others.
+#     The table is a parameter. Here plain SGD moves the rows that were looked up, and
+#     no others.
 
 # %% [markdown] lang="zh" role="quiz"
 # 用“我喜欢猫”把模型训练一步，什么会变？
@@ -1162,4 +1166,4 @@ quiz_batch = tensors(bert.encode_batch(["cats", "I like cats and dogs"]))["input
 #
 # - {{ moved.sum().item() == 3 }} 嵌入表的几行。
 #
-#     表是参数。普通的 SGD 只移动查到的行，别的行不动。
+#     表是参数。在这里，普通的 SGD 只移动查到的行，别的行不动。

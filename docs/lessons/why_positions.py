@@ -362,10 +362,10 @@ figures.permuted(positions=True)
 # 不加位置，不管谁喜欢谁，每个词的输出一个数字都不变。加上位置，输出才分得清两句话。
 
 # %% [markdown] lang="en"
-# Adding is one way. There are others, which leave the input alone and act inside attention. The
-# next cell puts each of them into the same kind of layer and exchanges tokens. It also moves the
-# whole text a hundred positions to the right. Each name gets a lesson of its own; for now look
-# only at the two columns.
+# Adding is one way. There are others, which leave the input alone and act inside
+# attention. The next cell puts each of them into the same kind of layer and exchanges
+# tokens. It also moves the whole text a hundred positions to the right. Later lessons
+# explain the names; for now look only at the two columns.
 
 # %% [markdown] lang="zh"
 # 相加只是一种办法。还有别的办法，不动输入，而是在注意力内部起作用。下面把每一种都放进同样的层里，交换词元看一看；另外再把整段文本往右移一百个位置。这些名字以后都有专门的一课，这里只看各列的数。
@@ -1037,7 +1037,7 @@ best_blind = max(results[name][0] for name in blind)
 #
 # - {{ same_rows }} 和原来一样，一行不差
 #
-#     第 0 行现在属于另一个词元了。位置不动、行也不变，那是不变性。
+#     第 0 行现在属于另一个词元了。词元换了位置、输出却一行不变，那叫不变性。
 #
 # - {{ same_reordered and not same_rows }} 和原来一样，只是第一行和最后一行对调
 #
@@ -1084,7 +1084,7 @@ best_blind = max(results[name][0] for name in blind)
 #
 # - {{ needed == 0 }} None, the mask alone is enough
 #
-#     A mask does nothing by itself; and to the last token it hides nothing.
+#     A mask does nothing by itself; and from the last token it hides nothing.
 #
 # - {{ needed == 1 }} One
 #

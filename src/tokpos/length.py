@@ -32,6 +32,9 @@ TRAINED = 32
 TESTED = 256
 """Length of the sequences that it is tested on."""
 
+STEPS, RATE = 1500, 3e-3
+"""How many updates a model is trained for, and the largest learning rate of them (Adam)."""
+
 LETTERS = 25
 _SPACE = 0
 _WORDS = 40
@@ -115,7 +118,7 @@ TASKS: dict[str, Callable[[int, int, torch.Generator], Tensor]] = {
 """The tasks by name."""
 
 
-def train(task: str, encoding: str, seed: int, steps: int = 1500) -> CausalLanguageModel:
+def train(task: str, encoding: str, seed: int, steps: int = STEPS) -> CausalLanguageModel:
     """A small language model, trained on sequences of length `TRAINED`.
 
     Parameters
@@ -144,8 +147,8 @@ def train(task: str, encoding: str, seed: int, steps: int = 1500) -> CausalLangu
     torch.manual_seed(seed)
     generator = torch.Generator().manual_seed(seed)
     model = CausalLanguageModel(LETTERS, WIDTH, LAYERS, HEADS, ENCODINGS[encoding], tied=False)
-    optimizer = torch.optim.Adam(model.parameters(), lr=3e-3)
-    schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, 3e-3, total_steps=steps)
+    optimizer = torch.optim.Adam(model.parameters())
+    schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, RATE, total_steps=steps)
     for _ in range(steps):
         ids = TASKS[task](32, TRAINED + 1, generator)
         loss = F.cross_entropy(model(ids[:, :-1]).transpose(1, 2), ids[:, 1:])

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import inspect
 import math
 
 import pytest
 import torch
 
+from tokpos import results
 from tokpos.length import (
     ENCODINGS,
     LETTERS,
+    RATE,
+    STEPS,
     TASKS,
     TESTED,
     TRAINED,
@@ -111,3 +115,10 @@ def test_errors_name_the_argument():
         train("recall", "rotary", 0)
     with pytest.raises(ValueError, match="task must be one of spelling, recall; got 'copy'"):
         losses(train("recall", "none", 0, steps=1), "copy", 0)
+
+
+def test_the_kept_losses_are_of_models_trained_so():
+    kept = results.load("length").data
+    assert (kept["steps"], kept["rate"]) == (STEPS, RATE)
+    assert inspect.signature(train).parameters["steps"].default == STEPS
+    assert (kept["trained"], kept["tested"]) == (TRAINED, TESTED)

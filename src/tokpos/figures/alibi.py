@@ -74,8 +74,8 @@ def bias_of_heads(heads: int = 8, length: int = 64) -> Figure:
         reaches = (bias[:, -1] > -1).sum(-1).tolist()
         return say(
             "{heads} maps of the bias for {length} queries and keys, with the slopes {slopes}. "
-            "Dark at the diagonal, where the bias is 0, they fade to the lower left. So many keys "
-            "of the last query have a bias above −1: {reaches}. The future is blank.",
+            "Dark at the diagonal, where the bias is 0, they fade to the lower left. The number "
+            "of keys with a bias above −1, for the last query: {reaches}. The future is blank.",
             heads=heads,
             length=length,
             slopes=", ".join(map(_slope, slopes)),

@@ -92,8 +92,8 @@ def permuted(positions: bool) -> Figure:
 
     def alt(say: Say) -> str:
         return say(
-            "Attention with positions: with the two names exchanged, each word gets another vector "
-            "than before."
+            "Attention with positions: with the two names exchanged, each word gets a different "
+            "vector from before."
             if positions
             else "Attention without positions: with the two names exchanged, each word gets the "
             "very vector that it had before."

@@ -284,14 +284,15 @@ def rows_by_place(
         )
 
     def alt(say: Say) -> str:
-        counts = [segments.count(i) for i in range(n_segments)]
+        told = "; ".join(
+            say("row {row}, {count} tokens", row=row, count=segments.count(row))
+            for row in range(n_segments)
+        )
         return say(
-            "{count} tokens. To the left, arrows into the segment table: {counts} tokens point at "
-            "its rows {rows}. To the right, each token points at a position row of its own, 0 to "
-            "{last}.",
+            "{count} tokens. To the left, arrows into the segment table: {told}. To the right, "
+            "each token points at a position row of its own, 0 to {last}.",
             count=len(tokens),
-            counts=", ".join(map(str, counts)),
-            rows=", ".join(map(str, range(n_segments))),
+            told=told,
             last=len(tokens) - 1,
         )
 

@@ -112,8 +112,8 @@ def one_matrix(table: Tensor, number: int, hidden: Tensor, words: Sequence[str])
     def alt(say: Say) -> str:
         return say(
             "The same matrix of {size} rows and {width} columns twice. At the entrance the row of "
-            "“{word}” is read; at the exit the hidden state is multiplied with every row, which "
-            "gives {size} logits, the largest for “{best}”.",
+            "“{word}” is read; at the exit the dot products of the hidden state with every row "
+            "are {size} logits, the largest for “{best}”.",
             size=size,
             width=width,
             word=words[number],

@@ -56,13 +56,19 @@ def spread_of_rows(
             axes.set_title(canvas.say(title), loc="left", x=-0.3, pad=12)
 
     def alt(say: Say) -> str:
-        told = "; ".join(
-            say(
-                "{title}: standard deviations of the rows from {least} to {most}",
-                title=say(title),
-                least=f"{values.std(axis=1).min():.3f}",
-                most=f"{values.std(axis=1).max():.3f}",
+        def spread(values: npt.NDArray[np.float64]) -> str:
+            deviations = values.std(axis=1)
+            least, most = f"{deviations.min():.3f}", f"{deviations.max():.3f}"
+            if least == most:
+                return say("the standard deviation of every row is {one}", one=least)
+            return say(
+                "the standard deviations of the rows go from {least} to {most}",
+                least=least,
+                most=most,
             )
+
+        told = "; ".join(
+            say("{title}: {spread}", title=say(title), spread=spread(values))
             for title, values in rows.items()
         )
         return say("{told}", told=told)

@@ -176,15 +176,16 @@ def accuracies(
                     _dot(plane, place(share), y + 24 * line, role)
 
     def alt(say: Say) -> str:
+        def span(shares: Sequence[float]) -> str:
+            low, high = (f"{share:.1%}" for share in (min(shares), max(shares)))
+            return low if low == high else say("{low} to {high}", low=low, high=high)
+
         told = " ".join(
             say(
-                "{name}: before renumbering {low_before} to {high_before} right, after "
-                "{low_after} to {high_after}.",
+                "{name}: before renumbering {before} right, after it {after}.",
                 name=say(name),
-                low_before=f"{min(before):.0%}",
-                high_before=f"{max(before):.0%}",
-                low_after=f"{min(after):.0%}",
-                high_after=f"{max(after):.0%}",
+                before=span(before),
+                after=span(after),
             )
             for name, (before, after) in found.items()
         )

@@ -221,7 +221,7 @@ def shift(length: int = 3) -> Figure:
         titles = (
             "1. a column for each distance",
             "2. zeros in front",
-            "3. read with one row more,\ndrop the first",
+            "3. read with one more row,\ndrop the first",
             "4. a column for each key",
         )
         for k, words in enumerate(titles):
@@ -246,7 +246,7 @@ def shift(length: int = 3) -> Figure:
     def alt(say: Say) -> str:
         return say(
             "The shift in four steps, with the numbers 1 to {last}. A square has a column for each "
-            "distance; zeros are put in front; the same numbers are read with one row more and the "
+            "distance; zeros are put in front; the same numbers are read with one more row and the "
             "first row is dropped. In the result, {rows}, row i stands against keys; the {junk} "
             "entries in the future are gray.",
             last=length**2,

@@ -1,6 +1,6 @@
 """RoPE as a turn: pairs that turn, which features pair up, what the rules for length change.
 
-Pairs turn counterclockwise, from the first feature of a pair towards the second, as in the paper.
+Pairs turn counterclockwise, from the first feature of a pair toward the second, as in the paper.
 """
 
 from __future__ import annotations

@@ -79,7 +79,7 @@ def wavelength_of_each_pair(width: int = 64, small: int = 4, text: int = 512) ->
 
     def alt(say: Say) -> str:
         return say(
-            "Wavelengths on a logarithmic scale. At D = {width} they rise in {pairs} even steps "
+            "Wavelengths on a logarithmic scale. At D = {width} {pairs} of them rise evenly "
             "from {fast} to {slow} positions; at D = {small} there are only {few}: {values}. None "
             "reaches 2π · 10,000.",
             width=width,
