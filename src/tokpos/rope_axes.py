@@ -93,7 +93,7 @@ def axial_plan(
         raise ValueError(f"spacing must be one of {', '.join(get_args(Spacing))}; got {spacing!r}")
     if n_axes < 1:
         raise ValueError(f"n_axes must be at least 1, got {n_axes}")
-    if width < 2 * n_axes or width % (2 * n_axes):
+    if width < 1 or width % (2 * n_axes):
         raise ValueError(
             f"width must be a multiple of {2 * n_axes}, pairs for {n_axes} axes; got {width}"
         )

@@ -127,6 +127,13 @@ def test_longrope_divides_pair_by_pair():
         assert math.isclose(ours.attention_factor, math.sqrt(1 + math.log(32) / math.log(4096)))
 
 
+@pytest.mark.parametrize("factor", [0.5, 1.0, 1.25, 2.0])
+def test_longrope_scales_the_attention_of_longer_texts_alone(factor):
+    ours = scaled_frequencies(64, scaling=LONG | {"factor": factor}).attention_factor
+    right = math.sqrt(1 + math.log(factor) / math.log(4096)) if factor > 1 else 1
+    assert math.isclose(ours, right) and math.isclose(ours, theirs(LONG | {"factor": factor})[1])
+
+
 def test_proportional_stops_the_slow_pairs():
     rule = {"rope_type": "proportional", "partial_rotary_factor": 0.5, "factor": 2}
     ours = scaled_frequencies(16, scaling=rule).frequencies
