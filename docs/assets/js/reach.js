@@ -2,7 +2,7 @@
 // Material makes the copy button of each code block a landmark, which is noise to a screen reader.
 //
 // What is far from the screen is not laid out yet (text.css), and asking for its width would do it:
-// that is done when it comes near, or bit by bit while there is nothing else to do.
+// that waits until it comes near.
 (() => {
   const WIDE =
     ".md-typeset pre > code, .md-typeset__scrollwrap, .md-typeset table, .formula, .drawing, .tp-part";
@@ -32,13 +32,6 @@
     });
   }
 
-  /** @param {HTMLElement[]} rest */
-  function lookOn([next, ...rest]) {
-    if (!next?.isConnected) return;
-    reach(next);
-    window.requestIdleCallback?.(() => lookOn(rest));
-  }
-
   // A code block gets its button when it is seen.
   const seen = new IntersectionObserver(look);
   addEventListener("contentvisibilityautostatechange", look);
@@ -47,7 +40,6 @@
     requestAnimationFrame(() => {
       seen.disconnect();
       for (const element of all()) seen.observe(element);
-      window.requestIdleCallback?.(() => lookOn([...all()]));
     });
   });
 })();
