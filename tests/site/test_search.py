@@ -109,3 +109,12 @@ def test_the_index_is_loaded_when_it_is_asked_for(watch: Open) -> None:
     assert not [url for url in loaded if "search_index" in url]
     ask(watched.page, "embedding")
     assert len([url for url in loaded if "search_index" in url]) == 1
+
+
+def test_no_worker_is_started_before_the_reader_searches(watch: Open) -> None:
+    watched = watch()
+    watched.go("index.html")
+    watched.page.wait_for_timeout(500)
+    assert not watched.page.workers
+    assert ask(watched.page, "embedding")
+    assert len(watched.page.workers) == 1

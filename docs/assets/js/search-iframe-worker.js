@@ -1,8 +1,8 @@
 // Two things about Material's search, and so before its own script.
 //
-// It loads its index, larger than many pages, and sets it up on every page that is opened. Here both
-// wait until the reader turns to the search, or comes from one. (From the file system the index is a
-// script that Material adds by itself; there only the set-up waits.)
+// It loads its index, larger than many pages, and sets it up in a worker on every page that is opened.
+// Here all of that waits until the reader turns to the search, or comes from one. (From the file
+// system the index is a script that Material adds by itself; there only the set-up waits.)
 //
 // Where pages are opened from the file system, browsers start no worker, and the search lives in
 // one. The script runs in a hidden frame instead. Unlike the stand-in that Material would fetch from
@@ -39,6 +39,31 @@
     }
   }
   window.XMLHttpRequest = LaterRequest;
+
+  class LaterWorker extends EventTarget {
+    /** @param {string} url */
+    constructor(url) {
+      super();
+      this.started = asked.then(() => {
+        const worker = new RealWorker(url);
+        worker.addEventListener("message", ({ data }) =>
+          this.dispatchEvent(new MessageEvent("message", { data })),
+        );
+        return worker;
+      });
+    }
+
+    /** @param {any} data */
+    postMessage(data) {
+      this.started.then((worker) => worker.postMessage(data));
+    }
+
+    terminate() {
+      this.started.then((worker) => worker.terminate());
+    }
+  }
+  const RealWorker = window.Worker;
+  Object.assign(window, { Worker: LaterWorker });
 
   if (location.protocol !== "file:") return;
 
