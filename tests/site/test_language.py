@@ -183,3 +183,17 @@ def _expect_404(watched: Watched) -> None:
 
 def _links(watched: Watched) -> list[str]:
     return watched.page.eval_on_selector_all("article a[href]", "all => all.map((a) => a.href)")
+
+
+def test_the_line_on_a_first_visit_moves_nothing(watch: Open) -> None:
+    watched = watch(locale="en-US")
+    watched.page.add_init_script(
+        """window.shift = 0;
+        new PerformanceObserver((list) => {
+          for (const entry of list.getEntries()) window.shift += entry.value;
+        }).observe({type: "layout-shift", buffered: true});"""
+    )
+    watched.go(f"zh/{SHORT}")
+    watched.page.locator(".tp-hint:visible").wait_for()
+    watched.page.wait_for_timeout(500)
+    assert watched.page.evaluate("window.shift") < 0.02
