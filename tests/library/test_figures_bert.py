@@ -66,7 +66,7 @@ def test_three_tables_light_the_fetched_rows_and_add_one_token(layer):
     assert "token rows 4, 5, 9, 30, the segment rows 0" in figure.alt("en")
 
 
-@pytest.mark.parametrize(("segments", "counts"), [([0, 0, 0, 0], "4, 0"), ([0, 0, 1, 1], "2, 2")])
+@pytest.mark.parametrize(("segments", "counts"), [([0, 0, 0, 0], (4, 0)), ([0, 0, 1, 1], (2, 2))])
 def test_rows_by_place_points_every_token_twice(layer, segments, counts):
     figure = bert.rows_by_place(layer, TOKENS, segments, "rows")
     canvas = drawn(figure)
@@ -74,7 +74,7 @@ def test_rows_by_place_points_every_token_twice(layer, segments, counts):
     roles = [arrow.get_edgecolor()[:3] for arrow in arrows]
     assert len(arrows) == 2 * len(TOKENS) and len(set(roles)) == 2
     assert words(figure).count("row 19") == 1
-    assert f"{counts} tokens point at its rows 0, 1" in figure.alt("en")
+    assert f"row 0, {counts[0]} tokens; row 1, {counts[1]} tokens" in figure.alt("en")
 
 
 def test_printed_tensors_names_shapes_numbers_and_steps(layer):
@@ -103,5 +103,6 @@ def test_spread_of_rows_gives_each_row_its_deviation():
     for row in rows:
         assert f"std {row.std(correction=0):.3f}" in shown
     assert shown.count("std 1.000") == shown.count("std 2.000") == 4
-    assert "divided by its std: standard deviations of the rows from 1.000" in figure.alt("en")
+    assert "by its std: the standard deviation of every row is 1.000;" in figure.alt("en")
+    assert "before LayerNorm: the standard deviations of the rows go from" in figure.alt("en")
     assert re.search("标准差 2.000", " ".join(words(figure, "zh")))

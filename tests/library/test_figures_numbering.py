@@ -50,7 +50,8 @@ def test_each_seed_has_its_dot_and_chance_its_line():
     chance, certain = (line.get_xdata()[0] for line in lines if line.get_marker() != "o")
     assert dots[0] == certain and dots[2] == chance and len(dots) == 6
     assert chance < dots[3] < dots[1] < certain
-    assert "98% to 100%" in figure.alt("en") and "50% to 55%" in figure.alt("en")
+    assert "98.0% to 100.0% right, after it 50.0% to 55.0%" in figure.alt("en")
+    assert "one-hot: before renumbering 100.0% right" in figure.alt("en")
 
 
 @pytest.mark.parametrize("ids", [(1, 2), (1, 2, 2), (1, 2, 3, 4)])
