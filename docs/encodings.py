@@ -153,9 +153,10 @@ parameters, written = (
 # - **Parameters.** Parameters of one encoding. Some models share one encoding between all layers
 #   (T5). The papers of Shaw and Transformer-XL give each layer its own, except for
 #   Transformer-XL's $u$ and $v$, which all layers share.
-# - **Numbers written.** How many numbers its operations write to memory for one sentence, those in
-#   between included, in units of the sentence's own $S \cdot D$ numbers. What acts on the input is written once per model. The rest is counted for
-#   one layer; a model can share some of it between layers (RoPE's cosines and sines, T5's bias).
+# - **Numbers written.** How many numbers its operations write to memory for one sentence, those
+#   in between included, in units of the sentence's own $S \cdot D$ numbers. What acts on the
+#   input is written once per model. The rest is counted for one layer; a model can share some of
+#   it between layers (RoPE's cosines and sines, T5's bias).
 # - **Sees.** All positions were moved by 7. If the output of the layer moved too, the encoding
 #   sees the place; if not, it sees only the offset between two tokens.
 # - **Ends.** Whether position 1,000,000 raises an error and, if so, how many positions there are.

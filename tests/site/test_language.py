@@ -186,7 +186,7 @@ def _links(watched: Watched) -> list[str]:
 
 
 def test_the_line_on_a_first_visit_moves_nothing(watch: Open) -> None:
-    watched = watch(locale="en-US")
+    watched = watch(locale="en-US", viewport={"width": 390, "height": 844})
     watched.page.add_init_script(
         """window.shift = 0;
         new PerformanceObserver((list) => {
