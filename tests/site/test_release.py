@@ -270,5 +270,6 @@ def test_the_archive_works_without_a_host(watch: Open, unpacked: Path) -> None:
         if language == "en":
             page.click(".tp-switch")
             page.wait_for_url(re.compile("/zh/lessons/tokens.html"))
+    page.locator("[data-widget=tokenizer]").scroll_into_view_if_needed()  # which makes it
     page.click(".tp-load")
     page.wait_for_selector(".tp-token")  # a vocabulary was loaded, and a text cut by it
