@@ -40,10 +40,12 @@ from scripts import (  # noqa: E402
     csp,
     drawings,
     edits,
+    figure_files,
     glossary,
     hints,
     inventories,
     katex,
+    layout,
     links,
     origin,
     serve,
@@ -320,7 +322,7 @@ def on_page_content(html: str, page: Page, config: MkDocsConfig, files: Files) -
         target = get_relative_url("glossary.html", page.url)
         html = hints.add(html, session.book.terms, language, target)
         html = widgets.with_scripts(html, page.url)
-    return html
+    return layout.prepare(html)
 
 
 def on_page_context(
@@ -347,6 +349,8 @@ def on_post_page(output: str, page: Page, config: MkDocsConfig) -> str:
     kept = session.kept_drawings.pop(page.file.abs_dest_path, [])
     output = re.sub(r"<!--drawing (\d+)-->", lambda match: kept[int(match[1])], output)
     output = drawings.put(output, session.book.drawings, _language(config))
+    site = Path(config.site_dir)
+    output = figure_files.apart(output, site, lambda name: get_relative_url(name, page.url))
     _check_links(output, page.file.src_uri, _language(config))
     return _protected(output, page.file.src_uri)
 

@@ -114,7 +114,7 @@ def on_page(
 
 
 def with_scripts(page: str, url: str) -> str:
-    """The HTML of a page with the style sheet and the scripts of its widgets at its end."""
+    """The HTML of a page with the scripts of its widgets at its end."""
     used = list(dict.fromkeys(_USED.findall(page)))
     if not used:
         return page
@@ -123,7 +123,7 @@ def with_scripts(page: str, url: str) -> str:
     scripts = "".join(
         f'<script src="{assets}/widgets/{name}.js" defer></script>' for name in ("shared", *used)
     )
-    return f'{page}<link rel="stylesheet" href="{assets}/css/widgets.css">{scripts}'
+    return page + scripts
 
 
 def data_script(name: str, path: Path) -> str:

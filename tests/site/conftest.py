@@ -16,6 +16,9 @@ from scripts.browser import SILENT, chromium
 from tests.conftest import ROOT
 from tests.site.server import serving
 
+# Material has begun, and so have the scripts that wait for it.
+READY = "() => window.document$ && new Promise((done) => document$.subscribe(() => done(true)))"
+
 
 @pytest.fixture(scope="session")
 def address(site: Path) -> Iterator[str]:
@@ -93,7 +96,7 @@ class Watched:
     def go(self, path: str) -> int:
         """Open a page of the site and give the status."""
         response = self.page.goto(self.home + path)
-        self.page.wait_for_function("window.document$ !== undefined")
+        self.page.wait_for_function(READY)
         return response.status if response else 0
 
     def make_widget(self) -> None:

@@ -79,5 +79,5 @@
   for (const type of ["pointerdown", "focusin", "click"]) {
     document.addEventListener(type, refresh, { capture: true });
   }
-  document$.subscribe(offer);
+  document$.subscribe(() => setTimeout(offer)); // a task of its own: the tags take their time
 })();

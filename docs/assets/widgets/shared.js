@@ -482,7 +482,8 @@
     for (const { draw } of mounted.values()) draw();
   }).observe(document.body, { attributeFilter: ["data-md-color-scheme"] });
 
-  document$.subscribe(forget);
+  // Another page takes the place of this one.
+  new MutationObserver(forget).observe(document.body, { childList: true });
 
   /** @type {Kit} */
   const kit = {
