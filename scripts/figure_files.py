@@ -37,6 +37,11 @@ def apart(page: str, site: Path, link: Callable[[str], str]) -> str:
     return page[:end] + _FIGURE.sub(lambda match: _image(match[0], site, link), page[end:])
 
 
+def of(page: Path) -> list[Path]:
+    """The files of the figures of a page."""
+    return [page.parent / found for found in _FILE.findall(page.read_text(encoding="utf-8"))]
+
+
 def together(page: Path) -> str:
     """The text of a page with all its figures in it."""
 

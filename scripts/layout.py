@@ -1,4 +1,4 @@
-"""What spares a browser work: said in the HTML of a page, it need not be found out while laying out.
+"""What spares a browser work while it lays a page out, since the page says it.
 
 - How many lines a code block has, and so how high it will be (`--lines`).
 - Which block has its output below it: `:has(+ .output)` would be asked of all at each addition.
@@ -15,6 +15,7 @@ _BLOCK = re.compile(
     r'(?P<output>(?=</div>\s*<div class="output\b))?',
     re.DOTALL,
 )
+_END = re.compile(r"\n?(?:</\w+>)*$")
 _TABLE = re.compile(r"<table>.*?</table>", re.DOTALL)
 
 
@@ -24,6 +25,6 @@ def prepare(page: str) -> str:
 
 
 def _block(block: re.Match[str]) -> str:
-    lines = block["code"].rstrip("\n").count("\n") + 1
+    lines = _END.sub("", block["code"]).count("\n") + 1
     shows = " shows" if block["output"] is not None else ""
     return f'<div class="{block["classes"]}{shows}" style="--lines:{lines}"{block["code"]}</pre>'

@@ -2,8 +2,8 @@
 
     python -m scripts.measure_pages [site]
 
-The site is built before. All is counted as a web server sends it, gzipped: the page with what is
-drawn in it, then its style sheets and scripts. Fonts are left out, and what scripts load later.
+The site is built before. All is counted as a web server sends it, gzipped: the page with all its
+figures, then its style sheets and scripts. Fonts are left out, and what scripts load later.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from importlib.metadata import version
 from pathlib import Path
 from shutil import copy
 
+from scripts import figure_files
 from scripts.bench_site import YARDSTICKS
 from tokpos.results import record
 
@@ -50,9 +51,14 @@ def gzipped(path: Path) -> int:
 
 
 def weights(folder: Path) -> dict[str, list[int]]:
-    """Of each page: its own bytes, and those of its style sheets and scripts."""
-    pages = sorted(folder.glob("*.html"))
-    return {p.stem: [gzipped(p), sum(map(gzipped, loaded(p)))] for p in pages}
+    """Of each page: its bytes with its figures, and those of its style sheets and scripts."""
+    return {
+        page.stem: [
+            sum(map(gzipped, [page, *figure_files.of(page)])),
+            sum(map(gzipped, loaded(page))),
+        ]
+        for page in sorted(folder.glob("*.html"))
+    }
 
 
 def plain(site: Path, work: Path) -> Path:

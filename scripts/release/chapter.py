@@ -19,7 +19,7 @@ from urllib.parse import unquote, urlsplit
 
 from bs4 import BeautifulSoup, Tag
 
-from scripts import assemble, palette
+from scripts import assemble, figure_files, palette
 from scripts.files import write_whole
 from scripts.release.navigation import SVG
 
@@ -62,7 +62,7 @@ class Chapter:
 
 def read(folder: Path, page: str, depth: int, figures: Path) -> Chapter:
     """The article of a page, as it stands in the site; its figures go into a folder."""
-    whole = (folder / page).read_text(encoding="utf-8")
+    whole = figure_files.together(folder / page)
     found = _ARTICLE.search(whole)
     if found is None:
         raise ValueError(f"{folder / page}: no article in it")

@@ -157,7 +157,8 @@ def test_pages_are_asked_for_anew_and_hashed_files_are_kept(host: str, site: Pat
     names = [path.relative_to(site).as_posix() for path in site.rglob("assets/**/*.*")]
     hashed = [name for name in names if re.search(r"\.[0-9a-f]{8}\.min\.(css|js)$", name)]
     fonts = [name for name in names if name.endswith(".woff2")]
-    assert len(hashed) >= 4 and fonts
+    hashed += [path.relative_to(site).as_posix() for path in site.glob("**/figures/*.svg")][:4]
+    assert len(hashed) >= 8 and fonts
     kept = dict.fromkeys(hashed, YEAR) | {fonts[0]: MONTH}
     kept |= dict.fromkeys(["", "zh/", "lessons/rope.html", "assets/js/language.js"], "no-cache")
     for name, wanted in kept.items():

@@ -9,6 +9,7 @@ from typing import Literal
 import pytest
 from playwright.sync_api import Page
 
+from scripts import figure_files
 from tests.site.conftest import Open, collected
 
 LESSON = "lessons/lookup.html"
@@ -55,7 +56,7 @@ def test_contrast_of_the_figures(watch: Open, paths: list[str], site: Path) -> N
     roles: set[str] = set()
     with collected() as problems:
         for path in paths:
-            for figure in FIGURE.findall((site / path).read_text(encoding="utf-8")):
+            for figure in FIGURE.findall(figure_files.together(site / path)):
                 problems += [
                     f"{path}: a color that no mode changes: {c}" for c in FIXED.findall(figure)
                 ]

@@ -19,6 +19,7 @@ import pytest
 import yaml
 from pypdf import PdfReader
 
+from scripts import figure_files
 from scripts.origin import Origin
 from scripts.release import archives, book, paper
 from scripts.release.provenance import Provenance
@@ -65,7 +66,7 @@ def printed(
         apart.submit(paper.write, pages_of_book, path, workshop).result()
     pages = {}
     for page in PAGES:
-        text = (folder / page).read_text(encoding="utf-8")
+        text = figure_files.together(folder / page)
         pages[page] = text[text.index("<article") : text.index("</article>")]
     return Printed(language, path, pages)
 

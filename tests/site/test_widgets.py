@@ -185,9 +185,9 @@ def test_without_scripts_there_is_a_still_figure(browser: Browser, address: str,
     with browser.new_context(java_script_enabled=False) as context:
         page = context.new_page()
         page.goto(address + PAGES[name])
-        assert page.locator(".drawing > svg:visible").count() >= 1
+        assert page.locator(".drawing > .tp-figure:visible").count() >= 1
         widget = page.locator(root(name))
-        assert widget.locator(".tp-still svg:visible").count() or not widget.is_visible()
+        assert widget.locator(".tp-still .tp-figure:visible").count() or not widget.is_visible()
 
 
 def test_an_emptied_text_and_a_mark_taken_away_are_kept_in_the_address(watch: Open) -> None:
