@@ -16,6 +16,7 @@ from scripts import translations
 from scripts.book import Book
 from scripts.browser import SILENT, chromium
 from tests.build.tiny_site import CHINESE, ENVIRONMENT, PROJECT, TinySite
+from tests.site.conftest import READY
 from tests.site.server import serving
 
 ROOTS = {"en": "", "zh": "zh/", "fr": "fr/"}
@@ -232,7 +233,7 @@ def visit(built, browser):
         contexts.append(browser.new_context(locale=locale))
         page = contexts[-1].new_page()
         page.goto(address + path)
-        page.wait_for_function("window.document$ !== undefined")
+        page.wait_for_function(READY)
         return page
 
     with serving(built.root / "site") as address:

@@ -39,6 +39,7 @@ def test_no_script_has_all_of_a_page_styled_again(
 def test_the_scroll_bars_have_the_colors_of_the_palette(browser: Browser, address: str) -> None:
     page = browser.new_page(color_scheme="light")
     page.goto(address)
+    page.wait_for_function(READY)
     seen = []
     for _ in range(3):  # as the system has them, light, dark
         seen.append(page.evaluate("getComputedStyle(document.documentElement).colorScheme"))
