@@ -44,7 +44,7 @@ def policy(scripts: list[str]) -> str:
         "style-src-elem": ["'self'"],
         "style-src-attr": ["'unsafe-inline'"],
         "img-src": ["'self'", "data:"],
-        "font-src": ["'self'"],
+        "font-src": ["'self'", "data:"],
         "connect-src": ["'self'"],
         "worker-src": ["'self'"],
         "form-action": ["'self'"],

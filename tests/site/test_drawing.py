@@ -105,3 +105,20 @@ def test_a_code_block_is_as_high_as_it_says_before_it_is_laid_out(watch: Open, w
               .filter(([said, height]) => Math.abs(said - height) > 2)"""
         )
         assert not wrong, f"{path}: {wrong[:3]}"
+
+
+@pytest.mark.parametrize("name", ["rope", "relative", "sinusoidal"])
+def test_formulas_need_no_font_besides_those_in_the_style_sheet(watch: Open, name: str) -> None:
+    """Else: python -m scripts.katex_fonts. Chinese words in formulas still ask for one."""
+    watched = watch()
+    watched.go(f"lessons/{name}.html")
+    for formula in watched.page.locator(".formula").all():
+        formula.scroll_into_view_if_needed()
+    watched.page.evaluate("document.fonts.ready")
+    files, faces = watched.page.evaluate(
+        """() => [
+          performance.getEntriesByType("resource").filter(({name}) => /woff2/.test(name)).length,
+          [...document.fonts].filter(({status}) => status === "loaded").length,
+        ]"""
+    )
+    assert not files and faces >= 2

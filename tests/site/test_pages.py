@@ -247,7 +247,8 @@ def test_one_security_policy_for_the_whole_site(seen: dict[str, Facts]) -> None:
     assert policy["default-src"] == "'none'"
     assert re.fullmatch(r"'self'( 'sha256-[\w+/]+=')*", policy["script-src"])
     assert policy["style-src-elem"] == "'self'"
-    for name in ("font-src", "connect-src", "worker-src"):
+    assert policy["font-src"] == "'self' data:"
+    for name in ("connect-src", "worker-src"):
         assert policy[name] == "'self'"
 
 

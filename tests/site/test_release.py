@@ -265,7 +265,9 @@ def test_the_archive_works_without_a_host(watch: Open, unpacked: Path) -> None:
     for language, query in (("en", "embedding"), ("zh-Hans", "位置编码")):
         page.wait_for_selector(f":root[lang={language}]")
         assert page.locator("article .katex-html:visible").count()
-        assert page.evaluate("document.fonts.check('1em KaTeX_Main')")
+        for family in ("KaTeX_Main", "KaTeX_AMS"):  # from the style sheet, and from a file
+            load = "(family) => document.fonts.load(`1em ${family}`, '=').then((all) => all.length)"
+            assert page.evaluate(load, family)
         assert len(ask(page, query)) > 1
         page.keyboard.press("Escape")
         if language == "en":
