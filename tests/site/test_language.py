@@ -186,7 +186,7 @@ def _links(watched: Watched) -> list[str]:
 
 
 def test_the_line_on_a_first_visit_moves_nothing(watch: Open) -> None:
-    watched = watch(locale="en-US", viewport={"width": 390, "height": 844})
+    watched = watch(locale="en-US", viewport={"width": 700, "height": 844})
     watched.page.add_init_script(
         """window.shift = 0;
         new PerformanceObserver((list) => {
@@ -195,5 +195,7 @@ def test_the_line_on_a_first_visit_moves_nothing(watch: Open) -> None:
     )
     watched.go(f"zh/{SHORT}")
     watched.page.locator(".tp-hint:visible").wait_for()
+    box = watched.page.locator(".tp-hint").bounding_box()
+    assert box and box["width"] == watched.page.evaluate("document.documentElement.clientWidth")
     watched.page.wait_for_timeout(500)
     assert watched.page.evaluate("window.shift") < 0.02
