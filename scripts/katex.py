@@ -2,7 +2,7 @@
 
 KaTeX itself (docs/assets/vendor/katex) runs in an embedded V8, loaded once a process. It is
 version 0.19.1 as npm's `katex` ships it: `katex.min.js`, the license, and the style sheet with its
-woff2 fonts alone.
+woff2 fonts alone. `used.css` beside it is ours: scripts/katex_fonts.py.
 """
 
 from __future__ import annotations

@@ -21,6 +21,8 @@ from bs4.filter import SoupStrainer
 from fontTools import subset
 from fontTools.ttLib.tables._g_l_y_f import Glyph
 
+from scripts.files import write_whole
+
 KATEX = Path(__file__).resolve().parent.parent / "docs/assets/vendor/katex"
 SHEET = KATEX / "used.css"
 FAMILIES = {
@@ -83,7 +85,7 @@ def main() -> None:
         for family, (_, style) in FAMILIES.items()
     ]
     head = "/* Made by scripts/katex_fonts.py from KaTeX's fonts, under its license. */\n"
-    SHEET.write_text(head + "".join(rules), encoding="utf-8")
+    write_whole(SHEET, (head + "".join(rules)).encode())
     print(f"{SHEET.stat().st_size / 1000:.1f} kB  {SHEET}")
 
 

@@ -51,7 +51,7 @@ def test_the_scroll_bars_have_the_colors_of_the_palette(browser: Browser, addres
 def test_figures_that_are_files_have_the_mode_of_the_page_and_not_the_systems(
     watch: Open,
 ) -> None:
-    """The corner of a figure has the color of the paper around it."""
+    """Most of a figure has the color of the paper around it."""
     for system in ("light", "dark"):
         watched = watch(color_scheme=system)
         watched.go("zh/lessons/rope.html")

@@ -44,3 +44,16 @@ def test_a_code_block_near_the_screen_has_its_button_and_is_no_landmark(watch: O
     assert block.locator("nav").count() == 0
     block.scroll_into_view_if_needed()
     block.locator("nav[role=none] button").wait_for()
+
+
+def test_the_closed_list_of_pages_takes_no_focus_on_a_phone(watch: Open) -> None:
+    watched = watch(viewport={"width": 390, "height": 844})
+    watched.go(PAGE)
+    page, inside = watched.page, "!!document.activeElement.closest('.md-sidebar--primary')"
+    for _ in range(15):
+        page.keyboard.press("Tab")
+        assert not page.evaluate(inside)
+    page.click(".md-header label[for=__drawer]")
+    link = page.locator(".md-sidebar--primary a.md-nav__link:visible").first
+    link.focus()
+    assert page.evaluate(inside)
