@@ -41,10 +41,15 @@ function render(tex, display) {
 }
 """
 
-# What pymdownx.arithmatex (generic) leaves in a page.
+# What pymdownx.arithmatex (generic) leaves in a page, and what may not be parted from a formula:
+# opening marks before it; letters and closing marks behind it.
 _FORMULA = re.compile(
-    r'<(?P<tag>span|div) class="arithmatex">(?P<open>\\[(\[])(?P<tex>.*?)\\[)\]]</(?P=tag)>', re.S
+    r"(?P<before>[(\[（“‘《]*)"
+    r'<(?P<tag>span|div) class="arithmatex">(?P<open>\\[(\[])(?P<tex>.*?)\\[)\]]</(?P=tag)>'
+    r"(?P<behind>[A-Za-z-]*[,.:;?!)\]’”，。：；？！、）》…—]*)",
+    re.S,
 )
+_PARTS = '</span><span class="katex-base">'  # between two of them a line may break
 _HEADING = re.compile(r"<h[1-6][ >](?:(?!</h[1-6]>).)*?class=\"arithmatex\"", re.S)
 _ANNOTATION = re.compile(r"<annotation .*?</annotation>", re.S)
 
@@ -120,9 +125,15 @@ def typeset(page: str) -> str:
 
 
 def _replace(match: re.Match[str]) -> str:
+    before, behind = match["before"], match["behind"]
     display = match["open"] == r"\["
     markup = render(html.unescape(match["tex"]).strip(), display)
-    return f'<div class="formula">{markup}</div>' if display else markup
+    if display:
+        return f'{before}<div class="formula">{markup}</div>{behind}'
+    if not before and not behind:
+        return markup
+    markup = markup.replace(_PARTS, _PARTS.replace("><", "><wbr><"))
+    return f'<span class="tp-whole">{before}{markup}{behind}</span>'
 
 
 def _reason(error: Exception) -> str:

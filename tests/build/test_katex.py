@@ -56,6 +56,17 @@ def test_formulas_of_a_page_are_replaced_in_place() -> None:
     assert "arithmatex" not in page
 
 
+@pytest.mark.parametrize(
+    ("before", "behind", "rest"), [("（", "）。", "它"), ("", ",", " so"), ("", "-wide", " rows")]
+)
+def test_a_formula_is_not_parted_from_its_punctuation(before: str, behind: str, rest: str) -> None:
+    page = typeset(f"<p>{before}{INLINE.format('a = b')}{behind}{rest}</p>")
+    formula, parts = page.partition("katex-html")[::2]
+    assert formula.startswith(f'<p><span class="tp-whole">{before}<span class="katex">')
+    assert page.endswith(f"</span>{behind}</span>{rest}</p>")
+    assert parts.count("<wbr>") == 1 == parts.count("katex-base") - 1
+
+
 def test_a_formula_in_a_heading_is_an_error() -> None:
     with pytest.raises(FormulaError, match="heading"):
         typeset(f'<h2 id="a">The size {INLINE.format("D")}</h2>')

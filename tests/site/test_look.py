@@ -180,3 +180,30 @@ def test_the_cheat_sheet_is_one_sheet_of_paper(watch: Open, folder: str) -> None
     watched.go(f"{folder}cheat_sheet.html")
     printed = watched.page.pdf(format="A4")
     assert len(re.findall(rb"/Type\s*/Page\b", printed)) == 1
+
+
+@pytest.mark.parametrize("width", [390, 620, 1280])
+def test_no_line_begins_with_a_closing_mark(watch: Open, width: int) -> None:
+    """Browsers know the rule, but not beside a formula."""
+    watched = watch(viewport={"width": width, "height": 800})
+    for name in ("head", "relative", "rope", "sinusoidal"):
+        assert watched.go(f"zh/lessons/{name}.html") == 200
+        begun = watched.page.evaluate(
+            """() => [...document.querySelectorAll("article p")].flatMap((block) => {
+              const left = block.getBoundingClientRect().left;
+              const texts = document.createTreeWalker(block, NodeFilter.SHOW_TEXT);
+              const range = document.createRange();
+              const found = [];
+              while (texts.nextNode()) {
+                const text = texts.currentNode;
+                for (const {index} of text.data.matchAll(/[，。：；？！、）》”’,.;:?!)]/g)) {
+                  range.setStart(text, index);
+                  range.setEnd(text, index + 1);
+                  const [box] = range.getClientRects();
+                  if (box?.width && box.left < left + 3) found.push(text.data.slice(index));
+                }
+              }
+              return found;
+            })"""
+        )
+        assert not begun, f"{name}: {begun[:3]}"

@@ -35,8 +35,8 @@ def _cosines(rows: Tensor) -> Tensor:
 
 
 def _drawn(similarities: Tensor) -> Tensor:
-    """A map for the eye, which a page can carry: at most 256 pixels wide, in 65 colors."""
-    block = -(-len(similarities) // 256)
+    """A map for the eye, which a page can carry: at most 128 pixels wide, in 65 colors."""
+    block = -(-len(similarities) // 128)
     means = F.avg_pool2d(similarities[None, None], block, ceil_mode=True)[0, 0]
     return (32 * means).round() / 32
 
@@ -44,7 +44,7 @@ def _drawn(similarities: Tensor) -> Tensor:
 def similarity_maps(table: Tensor) -> Figure:
     """Cosine similarity of positions: a learned table on the left, sinusoids on the right.
 
-    Of more than 256 positions the picture shows means of neighbors.
+    Of more than 128 positions the picture shows means of neighbors.
 
     Parameters
     ----------
