@@ -29,18 +29,22 @@ def arrange(files: Files, config: MkDocsConfig, root: Path, data: dict[str, str]
     """
     for file in [file for file in files if _UNUSED.fullmatch(file.src_uri)]:
         files.remove(file)
-    bundled = [name for name in config.extra_css if name != _REFERENCE]
     for path in sorted(ASSETS.rglob("*")):
         name = f"assets/{path.relative_to(ASSETS).as_posix()}"
-        if path.is_file() and name not in (*_BUILD_ONLY, *bundled):
+        if path.is_file() and name not in (*_BUILD_ONLY, *config.extra_css):
             files.append(File.generated(config, name, abs_src_path=str(path)))
-    sheet = styles.bundle(config.theme.dirs, bundled, _sheet)
-    files.append(File.generated(config, styles.ADDRESS, content=sheet))
+    files.append(File.generated(config, styles.ADDRESS, content=sheet(config)))
     config.extra_css = [styles.ADDRESS]
     config.extra_javascript = [_theme_script(files), *config.extra_javascript]
     for name, source in data.items():
         script = widgets.data_script(name, root / source)
         files.append(File.generated(config, f"assets/widgets/data/{name}.js", content=script))
+
+
+def sheet(config: MkDocsConfig) -> str:
+    """All of the site's one style sheet."""
+    names = [name for name in config.extra_css if name != _REFERENCE]
+    return styles.bundle(config.theme.dirs, names, _sheet)
 
 
 def _theme_script(files: Files) -> str:

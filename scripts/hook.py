@@ -50,6 +50,7 @@ from scripts import (  # noqa: E402
     origin,
     serve,
     session,
+    styles,
     widgets,
 )
 from scripts.beside import Beside, cores  # noqa: E402
@@ -391,6 +392,8 @@ def on_post_build(config: MkDocsConfig) -> None:
     _check_addresses(config)
     if session.command == "serve":
         _show_late_problems(config)
+    else:
+        styles.trim(Path(config.site_dir), session.book.languages)
     if not _is_first(config):
         return
     for language in session.book.languages[1:]:

@@ -44,3 +44,38 @@ def test_links_lead_to_the_same_files(theme: str, written: str, moved: str) -> N
 def test_a_theme_without_its_sheets_is_named(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError, match=r"assets/stylesheets/main"):
         styles.bundle([str(tmp_path)], [], str)
+
+
+@pytest.mark.parametrize(
+    ("written", "left"),
+    [
+        ("/* one */.a,.b .c{x:y}", ".a{x:y}"),
+        (".a:not(.b){x:y}.a:is(.b,.c){x:y}", ".a:not(.b){x:y}.a:is(.b,.c){x:y}"),
+        ("[dir=rtl] .a{x:y}[dir=ltr] .a{x:y}[dir] i{x:y}", "[dir=ltr] .a{x:y}[dir] i{x:y}"),
+        ("@media print{.b{x:y}}@media print{.b{x:y}.a{x:y}}", "@media print{.a{x:y}}"),
+        (".a--b:not(.c){x:y}", ""),
+        (".a--d:not(.c){x:y}", ".a--d:not(.c){x:y}"),
+        (
+            ':root{--u:url(\'data:,<a b="1;2">\');--v:url("x;");--w:1;--s:2}i{x:var(--v)}',
+            ':root{--v:url("x;");--s:2}i{x:var(--v)}',
+        ),
+        ("@font-face{src:url(data:font/woff2;base64,AA==)}", None),
+        ("@keyframes b{from{x:0}50%{x:1}}", None),
+    ],
+)
+def test_what_no_page_needs_goes(written: str, left: str | None) -> None:
+    names = {"a", "a--d", "ltr", "--s"}
+    assert styles.trimmed(written, names) == (written if left is None else left)
+
+
+def test_names_come_from_the_pages_and_scripts_of_the_site_alone(tmp_path: Path) -> None:
+    for name, text in {
+        "one.html": '<p class="a b" style="fill: var(--f)">.prose</p>',
+        "assets/s.js": 'x.className = "made"',
+        "zh/one.html": '<p class="other">',
+        styles.ADDRESS: ":root{--f:1;--g:1}.a{}.b{}.made{}.other{}.prose{}",
+    }.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text)
+    styles.trim(tmp_path, ["en", "zh"])
+    assert (tmp_path / styles.ADDRESS).read_text() == ":root{--f:1;}.a{}.b{}.made{}"

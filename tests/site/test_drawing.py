@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import json
+import re
 from io import BytesIO
 from pathlib import Path
 
 import pytest
+from mkdocs.config import load_config
 from PIL import Image
 from playwright.sync_api import Browser
 
-from tests.site.conftest import READY, Open
+from scripts import assets, styles
+from tests.site.conftest import READY, ROOT, Open
 
 
 @pytest.mark.parametrize("path", ["index.html", "lessons/rope.html", "zh/lessons/sinusoidal.html"])
@@ -126,3 +129,36 @@ def test_formulas_need_no_font_besides_those_in_the_style_sheet(
         ]"""
     )
     assert not files and faces >= 2
+
+
+def test_what_the_style_sheet_goes_without_is_for_no_part_of_a_page(
+    watch: Open, site: Path, samples: list[str]
+) -> None:
+    """A selector that matches something is in the published sheet; so is a variable in use."""
+
+    def selectors(sheet: str) -> set[str]:
+        rules = re.findall(r"([^{}@;]+)\{[^{}]*\}", re.sub(r"/\*.*?\*/", "", sheet, flags=re.S))
+        return {each.strip() for rule in rules for each in re.split(r",(?![^(\[]*[)\]])", rule)}
+
+    published = (site / styles.ADDRESS).read_text(encoding="utf-8")
+    gone = selectors(assets.sheet(load_config(str(ROOT / "mkdocs.yml")))) - selectors(published)
+    assert len(gone) > 500
+    plain = [re.sub("::.*|:(?:before|after)$", "", each) for each in gone]
+    plain = [re.sub(r"(^|[>~+ ])$", r"\1*", each) for each in plain]
+    watched = watch()
+    for path in (each for each in samples if not each.startswith("zh/")):
+        watched.go(path)
+        watched.page.wait_for_function(READY)
+        matching, unset = watched.page.evaluate(
+            """(selectors) => {
+              const said = getComputedStyle(document.body);
+              const read = [...document.querySelectorAll("article [style*='var(--']")]
+                .flatMap((part) => part.getAttribute("style").match(/--tp-[a-z-]+(?=\\))/g));
+              return [
+                selectors.filter((each) => document.querySelector(each)),
+                read.filter((name) => !said.getPropertyValue(name)),
+              ];
+            }""",
+            plain,
+        )
+        assert not matching and not unset, f"{path}: {matching} {unset}"
