@@ -16,6 +16,8 @@ from scripts.plain import Links, fence, outside_code, quote, simplify
 
 LANGUAGES = "application/vnd.tokpos.languages+json"  # one MIME bundle for each language
 SVG, MARKDOWN, PLAIN = "image/svg+xml", "text/markdown", "text/plain"
+# The end of a text with an answer that is folded, or what has been put into the answer since.
+_FOLDED = re.compile(r"(?:^\?\?\? .*\n|\A(?= {4}))(?:(?: {4}.*)?\n)*(?: {4}.*)?\Z", re.M)
 PAGE_LINK = re.compile(r"(\]\([\w./-]+)\.md(#[\w-]+)?\)")
 
 MINUS = re.compile(r"(?<![\w.])-(?=\d)")
@@ -34,10 +36,18 @@ def page(
     problems: Sequence[Problem] = (),
     on_top: bool = False,
 ) -> str:
-    """The lesson in `language` as Markdown; problems are shown at their cells, or all on top."""
+    """The lesson in `language` as Markdown; problems are shown at their cells, or all on top.
+
+    What follows a text that ends with a folded answer belongs to the answer, and is folded too.
+    """
     here = [p for p in problems if not on_top and any(_belongs(p, b) for b in lesson.blocks)]
     parts = [_error(problem, words) for problem in problems if problem not in here]
     shown: list[str] = []  # what the last code cell has put out
+
+    def add(part: str) -> None:
+        if parts and _FOLDED.search(parts[-1]):
+            part = _indented(part)
+        parts.append(part)
 
     def written(block: Prose) -> str:
         return link(prose(block, result.get(block.cell, {}), language), lesson.name, pages)
@@ -49,13 +59,15 @@ def page(
             if isinstance(after, Prose) and after.role == "caption":
                 caption = written(after)
             if not block.hide:
-                parts.append(fence(block.source, "python"))
+                add(fence(block.source, "python"))
             outputs = result.get(block.cell, {}).get("outputs", [])
             shown = [_output(output, language, caption) for output in outputs]
             if not _is_widget(after):
-                parts, shown = parts + shown, []
+                for each in shown:
+                    add(each)
+                shown = []
         elif block.role == "claim":
-            parts.append(_note(written(block), words))
+            add(_note(written(block), words))
         elif block.role == "quiz":
             parts.append(quiz.on_page(written(block), words))
         elif block.role == "widget":

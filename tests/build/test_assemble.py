@@ -29,6 +29,20 @@ def test_a_computed_word_is_no_markup_outside_code(tmp_path):
     assert "Word &#60;PAD&#62;&#42;&#95; and `<PAD>*_` and $a_{ 4 }$." in page
 
 
+def test_what_follows_a_folded_answer_is_folded_with_it(tmp_path):
+    asked = 'Why?\n\n??? question "Answer"\n    So.\n\n    And so.'
+    cells = ["# %%\n1", "# %% check=true hide=true\nassert 1 == 1"]
+    claim, after = pair("One.", "一。", ' role="claim"'), pair("After.", "后。")
+    lesson = lesson_of(tmp_path, pair(asked, asked), *cells, claim, after, cells[0])
+    printed = {"output_type": "execute_result", "data": {"text/plain": "1"}}
+    shown = {block.cell: {"outputs": [printed]} for block in lesson.code if not block.hide}
+    page = assemble.page(lesson, shown, "en", WORDS, PAGES)
+    answer, _, rest = page.partition("??? question")[2].partition("\n\nAfter.")
+    assert all(line.startswith("    ") for line in answer.split("\n")[1:] if line)
+    assert "    ``` python\n    1\n" in answer and "    !!! checked" in answer
+    assert rest.startswith("\n\n``` python\n1\n")
+
+
 def test_the_description_has_its_values(tmp_path):
     text = '# T\n\n<span class="x"></span>One [link](a.md), `code`, {{ w }},\nand $x$.'
     lesson = parse(tmp_path, pair(text, text) + "\n")
